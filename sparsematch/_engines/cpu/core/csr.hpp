@@ -39,7 +39,7 @@ template <class Index> struct Csr {
         return {indices + indptr[i], indices + indptr[i + 1]};
     }
 };
-template <class Index> inline constexpr const Csr<Index>* untransposed = nullptr;
+template <class Index> inline constexpr const Csr<Index>* untransposed = nullptr;  // not built
 
 // The first row of a part, of `parts` with about as many entries each; n_rows for part `parts`.
 template <class Index> Index first_row_of(const Csr<Index>& a, int part, int parts) {

@@ -150,7 +150,9 @@ template <class Index> class Blocks {
         std::vector<Index> first(n / piece + 2, 0);  // of each piece, the number of its first row
         const auto is_new = [&](Index i) { return !parts_.settled_row.test(i); };
         if (!alone)
-            run_.team.for_each(n, piece, [&](auto k) { first[k / piece] += is_new(row(k)); });
+            run_.team.loop(n, piece, [&](int, std::int64_t begin, std::int64_t end) {
+                for (std::int64_t k = begin; k < end; ++k) first[begin / piece] += is_new(row(k));
+            });
         std::exclusive_scan(first.begin(), first.end(), first.begin(), Index{0});
         run_.team.loop(n, piece, [&](int, std::int64_t begin, std::int64_t end) {
             Index k = first[begin / piece];

@@ -91,8 +91,8 @@ class Policy:
 
     #: Share of the rows below which the free ones are few, and searched for before all else; of the
     #: smaller side, that may be matched, above which picks of Karp-Sipser miss fewer (varied, 1/256
-    #: and 1/16: 0.99, 1.01). 1/1024: 1.00 (120 matrices, 2^15 rows), but circuits of 5,000 to
-    #: 20,000 rows, of which 24 are free, take 1.4 to 2.1 times as long.
+    #: and 1/16: 0.99, 1.01 (2.8)). 1/1024: 1.00 (120 matrices, 2^15 rows), but circuits of 5,000
+    #: to 20,000 rows, of which 24 are free, take 1.4 to 2.1 times as long.
     few: float = 1 / 64
 
     #: Share of the smaller side that may still be matched above which another initialisation pays,
@@ -176,10 +176,12 @@ class Features:
     @property
     def has_surplus(self) -> bool:
         """Whether enough columns are more than rows, and rows long enough, for short searches."""
-        rows, sample = self.rows.n - self.rows.empty, self.columns
-        columns = self.graph.n_minor * (1 - sample.empty / max(sample.n, 1))  # also with entries
+        rows = self.rows.n - self.rows.empty
         branches = self.graph.nnz - 2 * rows  # of paths: d - 2 at a row of d
-        return columns > rows and (columns - rows) * branches > self.policy.many * rows**2
+        if branches <= 0 or self.graph.n_minor <= rows:
+            return False
+        columns = self.graph.n_minor * (1 - self.columns.empty / self.columns.n)  # with entries
+        return (columns - rows) * branches > self.policy.many * rows**2
 
     @lazy_attribute
     def mesh(self) -> bool:
@@ -474,9 +476,7 @@ def when(words: str, holds: Guard) -> Guard:
 is_square = when("the matrix is square", lambda p: p.graph.n_rows == p.graph.n_cols)
 always = when("anything is left", lambda _: True)
 has_no_start = when("no start has been made", lambda p: not p.start)
-is_scrambled_mesh = when(
-    "that has given up, and it is a mesh", lambda p: p.gave_up and p.features.mesh
-)
+is_scrambled_mesh = when("that gave up on a mesh", lambda p: p.gave_up and p.features.mesh)
 has_given_up = when("it has given up, and none of these ran", lambda p: p.gave_up)
 on_scrambled_mesh = when(
     "`cheap` went first on a mesh whose numbering is not good",
@@ -500,9 +500,7 @@ few_are_left = when(
 has_restarted = when(
     "there is a new start since", lambda p: not p.many_workers and p.search is None and not p.pushed
 )
-has_peeled = when(
-    "that was adopted: what it has left has no start yet", lambda p: p.start == "peeling"
-)
+has_peeled = when("that was adopted: its core has no start", lambda p: p.start == "peeling")
 has_many_workers = when("there are many workers", lambda p: p.many_workers)
 
 STAGES = (

@@ -106,8 +106,8 @@ template <bool Threads, class Index> class PushRelabel {
         std::vector<Index> waiting;  // without a label below infinite
         std::int64_t relabels = 0, augmentations = 0;
     };
-    // Pushes of a worker in a round, at least and at most.
-    static constexpr std::int64_t least_pushes = 1 << 12, most_pushes = 1 << 14;
+    // Pushes of a worker in a round, at least and at most; columns at a time.
+    static constexpr std::int64_t least_pushes = 1 << 12, most_pushes = 1 << 14, grain = 1 << 15;
     // Active rows for each worker below which it is not worth waking; 4, 8, 32: 0.92 to 1.05.
     static constexpr std::size_t least_active = 16;
 
@@ -129,13 +129,13 @@ template <bool Threads, class Index> class PushRelabel {
     // Time: O(sqrt(n) nnz) between global relabels, O(n nnz) in all.
     void improve() {
         if (active_.empty()) return;
-        run_.team.for_each(a_.n_cols, 1 << 15, [&](Index j) {
+        run_.team.for_each(a_.n_cols, grain, [&](Index j) {
             const Index i = m_.col_mate[j];
             column_[j] = {Index{i != UNMATCHED<Index>}, i};
         });
         if (t_) push_with_exact_labels();
         else push_with_lower_bounds();
-        run_.team.for_each(a_.n_cols, 1 << 15, [&](Index j) { m_.col_mate[j] = column_[j].mate; });
+        run_.team.for_each(a_.n_cols, grain, [&](Index j) { m_.col_mate[j] = column_[j].mate; });
         for (const auto& worker : workers_) run_.stats.augmentations += worker->augmentations;
     }
 
