@@ -10,7 +10,6 @@ import coupled_pieces
 import sparsematch as sm
 import test_decomposition
 from gallery import GALLERY
-from sparsematch._engines.cpu.decomposition import block_form
 from sparsematch._engines.operations import LuOps
 from sparsematch._engines.registry import operations
 from sparsematch.solvers import analyse
@@ -26,11 +25,7 @@ def chain():
     return sp.csr_array((np.ones(len(entries)), tuple(zip(*entries, strict=True))))
 
 
-@pytest.mark.parametrize("as_if_large", [False, True])
-def test_coupled_pieces(as_if_large, monkeypatch):
-    """Once as if they were large: then the transpose is built where they are scattered."""
-    if as_if_large:
-        monkeypatch.setattr(block_form, "_MANY", 0)
+def test_coupled_pieces():
     rng = np.random.default_rng(5)
     for _ in range(100):
         assert_right(*coupled_pieces.coupled(rng, (4, 10, 30, 100)), rng)
@@ -39,6 +34,20 @@ def test_coupled_pieces(as_if_large, monkeypatch):
 def assert_right(A, want, rng):
     for B in (sp.csr_array(A), sp.csc_array(A)):
         assert coupled_pieces.fault(B, coupled_pieces.find_here(B, rng), want) is None
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_scattered_pieces(workers):
+    """Complete blocks without their diagonals, many and in no order, dense enough for pieces."""
+    rng = np.random.default_rng(9)
+    sizes = rng.integers(3, 30, 2500)
+    A = sp.block_diag(
+        [sp.csr_array(1 - np.eye(size, dtype=np.int8)) for size in sizes], format="csr"
+    )
+    A = A[rng.permutation(A.shape[0])][:, rng.permutation(A.shape[1])]
+    form = sm.block_triangular_form(A, workers=workers)
+    assert sorted(np.diff(form.row_blocks)) == sorted(sizes)
+    assert sm.is_block_form(A, form)
 
 
 def all_patterns(n_rows, n_cols, step=1):

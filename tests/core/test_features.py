@@ -89,7 +89,7 @@ def test_blocks_of_a_matching_that_was_given(n, in_order, built):
     """The transpose is built where a depth-first search would miss the cache at every vertex."""
     one_way = sp.csr_array(sp.triu(grid(n)) + sp.eye_array(n * n))
     A = one_way if in_order else scrambled(one_way, 13)
-    graph, run, matching = as_bipartite(A), Run(), sm.maximum_transversal(A)
+    graph, run, matching = as_bipartite(A), Run(detailed=True), sm.maximum_transversal(A)
     assert block_form.block_labels(graph, matching, run).n_square == n * n
     assert run.transposes_built == built
 

@@ -157,7 +157,8 @@ BlockLimits searching(double likely, double wide) {
 }
 
 std::vector<Way> ways() {
-    BlockLimits direct, copied, brief = sweeping(0, 0), trimmed = searching(never, never), cut, own;
+    BlockLimits direct, copied, brief = sweeping(0, 0), trimmed = searching(never, never), cut, own,
+                                little, built, narrow;
     direct.sweeps.start = copied.sweeps.start = never;
     direct.copied = any, copied.copied = never;
     brief.sweeps.gain = brief.sweeps.rest = never;
@@ -166,6 +167,9 @@ std::vector<Way> ways() {
     cut.sweeps.start = own.sweeps.start = own.copied = any;
     cut.piece = own.many = 1;
     cut.large = 0.99;
+    little.reaching = 0;
+    built.many_rows = 0, built.near = any;
+    narrow.reaching = narrow.little = 0, narrow.many = 1;
     return {{"default", false, {}},
             {"sweeps", false, sweeping(1, 8)},
             {"follow and pull", false, sweeping(0, 0)},
@@ -175,7 +179,10 @@ std::vector<Way> ways() {
             {"direct", false, direct},
             {"copied", false, copied},
             {"pieces of the order", false, cut},
+            {"direct where little is reached", false, little},
             {"a transpose where sweeps fail", false, own},
+            {"a transpose beforehand", false, built},
+            {"narrow", false, narrow},
             {"default, transposed", true, {}},
             {"forward and backward, in order", true, searching(any, 0)},
             {"trim, forward and backward", true, searching(never, never)},
@@ -456,6 +463,10 @@ std::vector<Way> drawn_ways(Random& random) {
             *value = share(*value);
         b.piece = 1 + below(random, 20);
         b.many = 1 + below(random, 4);
+        b.reaching = random() % 3 == 0 ? b.reaching : 0;
+        b.little = random() % 30;
+        b.many_rows = random() % 2 == 0 ? b.many_rows : 0;
+        b.near = random() % 2 == 0 ? b.near : any;
         b.many_arcs = static_cast<unsigned char>(1 + random() % 4);
         b.at_a_time = b.bits_at_a_time = 64;
         b.frontier = small_frontiers(share(1 / 16.) + (random() % 3 == 0));

@@ -237,4 +237,18 @@ void transpose(const Csr<Index>& a, Index* indptr, Index* indices, RunContext& r
     else Transposer<Index>(a, indptr, indices, run).run();
 }
 
+// A transpose with lists of its own, built as a step of the run.
+template <class Index> class BuiltTranspose {
+    Buffer<Index> indptr_, indices_;
+
+  public:
+    BuiltTranspose(const Csr<Index>& a, RunContext& run)
+        : indptr_(static_cast<std::size_t>(a.n_cols) + 1), indices_(a.nnz()),
+          lists{a.n_cols, a.n_rows, indptr_.data(), indices_.data()} {
+        const auto timer = run.time("transpose");
+        transpose(a, indptr_.data(), indices_.data(), run);
+    }
+    const Csr<Index> lists;
+};
+
 }  // namespace sparsematch

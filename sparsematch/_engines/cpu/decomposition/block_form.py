@@ -11,38 +11,22 @@ from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import csr, mates, workers_of, worthwhile
 from sparsematch._engines.cpu.core.run_engine import HostByProducts, transpose
 from sparsematch._engines.cpu.matching import auto
-from sparsematch._engines.cpu.ordering.features import degree_statistics, order_features
 from sparsematch._engines.registry import Run
 from sparsematch._types import labels as kinds
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.block_form import BlockLayout
 from sparsematch._types.matching import Matching
 
-_MANY = 3 << 16  # stored rows up to which mates stay in the cache
-
-#: Variance of the degrees over their squared mean above which hubs have most entries.
-_HUBS = 3.0
-
 
 def block_labels(
     graph: BipartiteCSR, matching: Matching, run: Run, before: HostByProducts | None = None
 ) -> kinds.BlockLabels:
     """Return the group of every row; the matching must be maximum."""
-    # Without a transpose what is left is a depth-first search; where that would wait for memory at
-    # every vertex, it is built, and where many workers could search from free columns.
     before = before or HostByProducts()
-    transposed, how_many = before.transposed, worthwhile(run.workers, graph.nnz)
-    with _core.KeptTeam():
-        if transposed is None and (
-            (how_many >= auto.POLICY.many_workers and matching.cardinality < graph.n_minor)
-            or _is_scattered(graph, matching)
-        ):
-            transposed = transpose(graph, run)
-        group = np.empty(graph.n_major, graph.dtype)
-        lists = csr(graph), csr(transposed) if transposed else None
-        forced = before.forced if transposed else None
-        given = mates(graph, matching), group, forced, workers_of(run, graph.nnz)
-        n_square = _core.block_labels(*lists, *given)
+    transposed = csr(before.transposed) if before.transposed else None
+    group, forced = np.empty(graph.n_major, graph.dtype), before.forced if transposed else None
+    given = mates(graph, matching), group, forced, workers_of(run, graph.nnz)
+    n_square = _core.block_labels(csr(graph), transposed, *given)
     if graph.flipped:
         by_col, group = group, np.full(graph.n_rows, n_square + 2, graph.dtype)
         matched = matching.row_mate >= 0
@@ -69,17 +53,6 @@ def is_block_form(graph: BipartiteCSR, layout: BlockLayout) -> bool:
     pairs = Matching(layout.row_mate.astype(graph.dtype), layout.col_mate.astype(graph.dtype))
     arrays = mates(graph, pairs), *graph.orient(*blocks)
     return _core.is_block_form(csr(graph), *arrays, layout.n_blocks)
-
-
-def _is_scattered(graph: BipartiteCSR, matching: Matching) -> bool:
-    """Tell whether a depth-first search would have far to go, all over memory."""
-    # With few stored rows, or hubs, it has not.
-    if graph.n_major < _MANY or 2 * matching.cardinality < graph.n_minor:
-        return False
-    if order_features(graph).are_near(auto.Policy.near):
-        return False
-    degrees = degree_statistics(graph)
-    return degrees.variation <= _HUBS * degrees.mean
 
 
 def hall_violators(

@@ -24,8 +24,8 @@
 //
 // The way through the headers, and what each passes to the next:
 //
-//     block_labels (below): matrix, matching, transpose if there is one
-//       |
+//     block_labels (below): matrix, matching, transpose if there is one or if it is worth building
+//       |  Reach (pieces.hpp): what some vertices reach
 //       v
 //     coarse_parts.hpp          searches from free rows and columns (core/alternating_search.hpp)
 //       |  CoarseParts: bits of the coarse parts and of what is settled
@@ -50,8 +50,6 @@
 //       v
 //     Blocks::write             the group of every row -> block_permutation.hpp sorts by it
 //
-// limits.hpp says where the method changes.
-//
 // Why several steps. Depth-first search alone is right, but waits for memory at every vertex; most
 // vertices are settled before by searches that can prefetch, or that read in order. Each step may
 // give up early: depth-first search does the rest, so that no limit changes the result.
@@ -65,6 +63,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -79,6 +78,7 @@
 #include "decomposition/sweeps.hpp"
 #include "decomposition/trim.hpp"
 #include "matching/small_matching.hpp"
+#include "ordering/features.hpp"
 
 namespace sparsematch {
 
@@ -95,26 +95,30 @@ template <class Index> class Blocks {
     // Numbers the blocks of what is not settled, and writes the group of every row: 0 for the
     // horizontal part, 1..n for the blocks in upper block triangular order, n + 1 for the matched
     // rows of the vertical part, n + 2 for the free rows. Returns n.
-    Index components(const Csr<Index>* t) {
+    Index components(const Csr<Index>* t, Reach reach) {
         if (t) settle_forced();
         const std::size_t left = a_.n_cols - parts_.settled_col.count();
         if (left == 0) return write([](Index) { return in_vertical<Index>; });
         LargeComponents<Index> large;
         large.left = left;
         if (t) return search_large(*t, large), number(large);
-        // Of a horizontal part, some may be left for a single depth-first search.
-        const bool by_all = run_.team.size() >= limits_.many && parts_.horizontal_col.count() == 0;
+        const bool by_all = run_.team.size() >= limits_.many;
+        SPARSEMATCH_ASSERT(!by_all || parts_.horizontal_col.count() == 0);  // see repays_transpose
         // A large component is likely, and little else depends on it.
         if (is_above(limits_.sweeps.start, left)) {
+            std::vector<Index> bounds;
             const auto longest = static_cast<std::int64_t>(limits_.large * a_.n_cols);
-            std::vector<Index> bounds;  // of pieces too short for a large component
             if (by_all && pieces_of_order(a_, m_, longest, limits_.piece, bounds, run_))
-                return direct(bounds);
+                return direct(bounds);  // too short for a large component
+            if (reach.little) return direct({0, a_.n_cols});
             const auto timer = run_.time("sweeps");
             Sweeps(a_, m_, parts_, large, limits_.sweeps, run_).search();
         }
         if (large.size > 0 || !is_above(limits_.copied, left)) return number(large);
-        return by_all ? transposed(large) : direct({0, a_.n_cols});
+        if (!by_all || reach.narrow) return direct({0, a_.n_cols});
+        const BuiltTranspose<Index> built(a_, run_);
+        if (!run_.stopped()) search_large(built.lists, large);
+        return number(large);
     }
 
   private:
@@ -235,7 +239,7 @@ template <class Index> class Blocks {
                 for (; j < end; ++j) number[j] += number[j] == in_vertical<Index> ? 0 : by;
                 return by;
             });
-        return write_direct(number.data());
+        return write([&](Index j) { return number[j]; });
     }
 
     // Numbers leaves, from `end` downwards, and writes the places of the arcs; if there are heads,
@@ -262,27 +266,6 @@ template <class Index> class Blocks {
             arcs[j].end = tail;
         }
         return next;
-    }
-
-    Index write_direct(const Index* number) const {
-        const Index n = count();
-        run_.team.for_each(a_.n_rows, limits_.at_a_time, [&](Index i) {
-            const Index j = m_.row_mate[i], group = group_of(number[std::max<Index>(j, 0)]);
-            group_[i] = j == UNMATCHED<Index> ? n + 2 : group;
-        });
-        return n;
-    }
-
-    // By all workers, where sweeps have found nothing. Presumes that there is no horizontal part.
-    Index transposed(LargeComponents<Index>& large) {
-        Buffer<Index> indptr(static_cast<std::size_t>(a_.n_cols) + 1), indices(a_.nnz());
-        {
-            const auto timer = run_.time("transpose");
-            transpose(a_, indptr.data(), indices.data(), run_);
-        }
-        if (!run_.stopped())
-            search_large({a_.n_cols, a_.n_rows, indptr.data(), indices.data()}, large);
-        return number(large);
     }
 
     // Depth-first search in a copy of what is left.
@@ -333,6 +316,20 @@ template <class Index> class Blocks {
     Index n_first_ = 0;
 };
 
+// Whether the transpose is worth building: for many workers that search from free columns, and
+// where vertices are far from those that they reach, many at a time. Searches with it prefetch, and
+// all workers take part; a depth-first search waits for memory at each vertex, not between entries.
+template <class Index>
+bool repays_transpose(const Csr<Index>& a, Matching<Index> m, Reach reach,
+                      const BlockLimits& limits, const RunContext& run) {
+    const bool many = run.team.size() >= limits.many, free = any_free(m.col_mate, a.n_cols),
+               dense = a.nnz() > limits.many_entries * a.n_rows;
+    if (many && free) return true;
+    const bool direct = many ? reach.little && dense : dense || (reach.little && !free);
+    return !direct && !reach.narrow && a.n_rows >= limits.many_rows &&
+           2 * std::int64_t{a.n_rows} >= a.n_cols && !order_features(a).are_near(limits.near);
+}
+
 // Reads: the matrix, its transpose if there is one, and a maximum matching. Writes the group of
 // each row (Blocks::components); a column's is that of its mate, or 0. Returns the number of blocks
 // in the square part. Time: O(n_rows + n_cols + nnz).
@@ -340,8 +337,12 @@ template <class Index>
 Index block_labels(const Csr<Index>& a, const Csr<Index>* t, Matching<Index> m, Index* row_group,
                    RunContext& run, const BlockLimits& limits = {}) {
     CoarseParts parts(a);
-    settle_coarse_parts(a, t, m, parts, limits, run);
-    return run.stopped() ? 0 : Blocks<Index>(a, m, parts, row_group, limits, run).components(t);
+    std::optional<BuiltTranspose<Index>> built;
+    const Reach reach = reach_of_some(a, m, limits);
+    if (!t && repays_transpose(a, m, reach, limits, run)) t = &built.emplace(a, run).lists;
+    if (!run.stopped()) settle_coarse_parts(a, t, m, parts, limits, run);
+    Blocks<Index> blocks(a, m, parts, row_group, limits, run);
+    return run.stopped() ? 0 : blocks.components(t, reach);
 }
 
 // Writes the coarse part of each row and column, 0 for the horizontal one, 1 for the square one, 2

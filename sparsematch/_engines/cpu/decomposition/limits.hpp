@@ -36,11 +36,18 @@ struct BlockLimits {
     // Of searches with the transpose. Of all columns: left over, for another search; of those left
     // over at first: a component that is kept.
     double go_on = 1 / 4., large = 1 / 8.;
+    // Columns from which on it is tested what some reach; vertices that are little then.
+    std::int64_t reaching = 1 << 15;
+    std::size_t little = 1 << 12;
+    // Where the transpose is built: rows, whose mates are not cached then; entries a row, at most,
+    // for one worker; the distance of neighbours, as a share of that of any two rows.
+    std::int64_t many_rows = 3 << 16, many_entries = 10;
+    double near = 0.05;
     std::int64_t piece = 1 << 14;  // columns and entries with at most one bound between pieces
     int many = 4;  // workers that repay a pass for pieces, and a transpose where sweeps fail
     unsigned char many_arcs = 255;  // of a row that is never trimmed
     // Vertices of a level of trimming that repay waking the others; claimed at a time. Not varied.
-    std::size_t trimmed_together = 1 << 11;
+    std::int64_t trimmed_together = 1 << 11;
     std::int64_t trimmed_at_a_time = 1 << 7;
     std::int64_t at_a_time = 1 << 14;       // rows or columns; a multiple of 64
     std::int64_t bits_at_a_time = 1 << 16;  // rows or columns, a bit of each; a multiple of 64

@@ -1,6 +1,6 @@
 // Pieces of the order: where no arc leads back over a place between two columns, or none leads on,
 // no block has columns on both sides. Systems that were put together part by part have such places.
-// Vertices and arcs: see large_components.hpp.
+// And what some vertices reach. Vertices and arcs: see large_components.hpp.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,39 @@
 
 #include "core/csr.hpp"
 #include "core/run_context.hpp"
+#include "decomposition/limits.hpp"
 
 namespace sparsematch {
+
+// What some vertices reach: little of all, so that there is hardly a large component; or more, but
+// few vertices at a time, so that neither prefetching nor more workers help.
+struct Reach {
+    bool little = false, narrow = false;
+};
+
+// Of eight vertices, over the order. Time: O(n_cols / 64), and a search of `little` vertices.
+template <class Index>
+Reach reach_of_some(const Csr<Index>& a, Matching<Index> m, const BlockLimits& limits) {
+    constexpr std::size_t few = 8;
+    if (a.n_cols < limits.reaching) return {};
+    Bitmap seen(a.n_cols);
+    std::vector<Index> list;
+    const auto reach = [&](Index j) {
+        if (seen.claim<false>(j)) list.push_back(j);
+    };
+    for (std::int64_t k = 1; k < 16; k += 2) {
+        const std::size_t first = list.size();
+        reach(static_cast<Index>(k * a.n_cols / 16));
+        for (std::size_t head = first, levels = 1; head < list.size(); ++levels)
+            for (const std::size_t end = list.size(); head < end; ++head) {
+                const Index i = m.col_mate[list[head]];
+                if (i == UNMATCHED<Index>) continue;
+                for (const Index j : a.neighbours(i)) reach(j);
+                if (list.size() > limits.little) return {false, list.size() - first < few * levels};
+            }
+    }
+    return {true, false};
+}
 
 // Of the heads of some columns' arcs; the first place among the columns over which none of these
 // leads back, and the last over which none leads on.
@@ -80,10 +111,8 @@ bool pieces_of_order(const Csr<Index>& a, Matching<Index> m, std::int64_t longes
     back.push_back(a.n_cols);
     for (const auto* const all_bounds : {&on, &back}) {
         bounds.assign(all_bounds->rbegin(), all_bounds->rend());
-        bool fit = true;
-        for (std::size_t p = 1; p < bounds.size(); ++p)
-            fit &= std::abs(bounds[p] - bounds[p - 1]) <= longest;
-        if (fit) return true;
+        const auto too_long = [&](Index p, Index q) { return std::abs(q - p) > longest; };
+        if (std::ranges::adjacent_find(bounds, too_long) == bounds.end()) return true;
     }
     return false;
 }

@@ -6,12 +6,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <utility>
-#include <vector>
 
 #include "core/csr.hpp"
 #include "core/prefetch.hpp"
 #include "core/run_context.hpp"
+#include "core/worklist.hpp"
 #include "decomposition/limits.hpp"
 
 namespace sparsematch {
@@ -25,89 +24,66 @@ template <class Index> class Trimming {
              Bitmap& settled_col, const BlockLimits& limits, RunContext& run)
         : a_(a), t_(t), mate_(mate), settled_row_(settled_row), settled_col_(settled_col),
           limits_(limits), run_(run), arcs_(a.n_rows),
-          queue_(static_cast<std::size_t>(a.n_rows) + 1), found_(run.team.size()) {}
+          queue_(static_cast<std::size_t>(a.n_rows) + 1) {}
 
     // Trims what is not settled; settle(i, k) for the k-th row, from 0; returns how many.
     // Workspace: a byte and an index per row. Time: O(n_rows + n_cols + nnz).
     template <class Settle> Index trim(const Settle& settle) {
         count_arcs();
-        WorkCounter counter(run_);
-        while (head_ < tail_ && !run_.stopped()) {
-            const std::size_t end = tail_;
-            if (run_.team.size() > 1 && end - head_ >= limits_.trimmed_together) {
-                level(settle);
-                continue;
-            }
-            for (; head_ < end; ++head_) {
-                PrefetchAhead<8>::mate_lists(t_, mate_, queue_.data(), head_, tail_);
-                const Index i = queue_[head_], j = mate_[i];
-                SPARSEMATCH_ASSERT(j != UNMATCHED<Index> && !settled_col_.test(j));
-                settle(i, static_cast<Index>(head_));
-                settled_row_.set(i);
-                settled_col_.set(j);
-                if (!counter.add(t_.degree(j))) break;
-                for (const Index k : t_.neighbours(j)) {
-                    const unsigned char before = arcs_[k], after = before - counts(before);
-                    arcs_[k] = after;
-                    queue_[tail_] = k;
-                    tail_ += after < before && after == 0;
-                }
-            }
+        std::size_t head = 0;
+        for (std::size_t tail; head < (tail = queue_.size()) && !run_.stopped(); head = tail) {
+            const auto level = static_cast<std::int64_t>(tail - head);
+            const bool together = run_.team.size() > 1 && level >= limits_.trimmed_together;
+            run_.team.loop(level, together ? limits_.trimmed_at_a_time : level,
+                           [&](int rank, std::int64_t k, std::int64_t end) {
+                               if (together) settle_each<true>(head + k, head + end, rank, settle);
+                               else settle_each<false>(head + k, head + end, rank, settle);
+                           });
         }
-        return static_cast<Index>(head_);
+        return static_cast<Index>(head);
     }
 
   private:
-    bool counts(unsigned char n) const { return n != 0 && n != limits_.many_arcs; }
-
+    using Queue = Worklist<true, Index>;
     // Counts arcs to unsettled vertices but the own one, by all workers; queues rows without any.
     void count_arcs() {
         const Index many = limits_.many_arcs;
         run_.team.loop(a_.n_rows, limits_.at_a_time, [&](int rank, Index begin, Index end) {
             WorkCounter counter(run_, rank);
+            typename Queue::Writer found(queue_);
             std::fill(&arcs_[begin], &arcs_[end], 0);
             each<Index>(settled_row_, false, begin, end, [&](Index i) {
                 Index n = a_.degree(i) - 1;
                 for (const Index j : a_.neighbours(i)) n -= settled_col_.test(j);
                 arcs_[i] = static_cast<unsigned char>(std::clamp<Index>(n, 0, many));
+                if (n <= 0) found.push(i);
                 counter.add(n + 1);
             });
         });
-        each(settled_row_, false, a_.n_rows, [&](Index i) {
-            queue_[tail_] = i;
-            tail_ += arcs_[i] == 0;
-        });
     }
 
-    // The whole frontier, by all workers, each with a list of its own of what it finds.
-    template <class Settle> void level(const Settle& settle) {
-        const std::size_t first = head_, last = tail_;
-        run_.team.loop(last - first, limits_.trimmed_at_a_time, [&](int rank, Index k, Index end) {
-            WorkCounter counter(run_, rank);
-            std::vector<Index> found = std::move(found_[rank]);
-            for (; k < end; ++k) {
-                PrefetchAhead<8>::mate_lists(t_, mate_, queue_.data(), first + k, last);
-                const Index i = queue_[first + k], j = mate_[i];
-                SPARSEMATCH_ASSERT(j != UNMATCHED<Index> && !settled_col_.test(j));
-                settle(i, static_cast<Index>(first) + k);
-                settled_row_.set_shared(i);
-                settled_col_.set_shared(j);
-                counter.add(t_.degree(j));
-                for (const Index other : t_.neighbours(j)) {
-                    const std::atomic_ref<unsigned char> arcs(arcs_[other]);
-                    // a count neither comes to 0 twice nor becomes `many`
-                    if (counts(arcs.load(std::memory_order_relaxed)) &&
-                        arcs.fetch_sub(1, std::memory_order_relaxed) == 1)
-                        found.push_back(other);
-                }
+    // A part of a level, with other workers or alone.
+    template <bool shared, class Settle>
+    void settle_each(std::size_t k, std::size_t end, int rank, const Settle& settle) {
+        WorkCounter counter(run_, rank);
+        typename Queue::Writer found(queue_);
+        for (; k < end; ++k) {
+            PrefetchAhead<8>::mate_lists(t_, mate_, &queue_[0], k, end);
+            const Index i = queue_[k], j = mate_[i];
+            SPARSEMATCH_ASSERT(j != UNMATCHED<Index> && !settled_col_.test(j));
+            settle(i, static_cast<Index>(k));
+            shared ? settled_row_.set_shared(i) : settled_row_.set(i);
+            shared ? settled_col_.set_shared(j) : settled_col_.set(j);
+            if (!counter.add(t_.degree(j))) return;
+            for (const Index other : t_.neighbours(j)) {
+                const std::atomic_ref<unsigned char> arcs(arcs_[other]);
+                const unsigned char before = arcs.load(std::memory_order_relaxed);
+                if (before == 0 || before == limits_.many_arcs) continue;
+                // a count neither comes to 0 twice nor becomes `many`
+                if (!shared) arcs.store(before - 1, std::memory_order_relaxed);
+                if (shared ? arcs.fetch_sub(1, std::memory_order_relaxed) == 1 : before == 1)
+                    found.push(other);
             }
-            found_[rank] = std::move(found);
-        });
-        head_ = last;
-        for (std::vector<Index>& found : found_) {
-            std::copy(found.begin(), found.end(), &queue_[tail_]);
-            tail_ += found.size();
-            found.clear();
         }
     }
 
@@ -117,9 +93,7 @@ template <class Index> class Trimming {
     const BlockLimits& limits_;
     RunContext& run_;
     Buffer<unsigned char> arcs_;  // of each row
-    Buffer<Index> queue_;
-    std::vector<std::vector<Index>> found_;  // by each worker
-    std::size_t head_ = 0, tail_ = 0;
+    Queue queue_;
 };
 
 }  // namespace sparsematch

@@ -43,15 +43,13 @@ void match_pattern(const Csr<Index>& a, Matching<Index> m, bool afresh, RunConte
     constexpr std::int64_t passes = 10;  // of searches in depth
     std::fill_n(m.row_mate, a.n_rows, UNMATCHED<Index>);
     std::fill_n(m.col_mate, a.n_cols, UNMATCHED<Index>);
-    Buffer<Index> indptr(a.n_cols + std::size_t{1}), indices(a.nnz());
-    transpose(a, indptr.data(), indices.data(), run);
-    const Csr<Index> transposed{a.n_cols, a.n_rows, indptr.data(), indices.data()};
-    karp_sipser<Index>(a, &transposed, m, {}, run);
+    const BuiltTranspose<Index> built(a, run);
+    karp_sipser<Index>(a, &built.lists, m, {}, run);
     if (!any_free(m.row_mate, a.n_rows)) return;
     RunContext limited(run, passes * (std::int64_t{a.n_rows} + a.nnz()));
     pothen_fan<Index>(a, nullptr, m, {}, limited);
     run.flush(limited.edges(), 0);
-    if (limited.exhausted()) ms_bfs_graft<Index>(a, &transposed, m, {}, run);
+    if (limited.exhausted()) ms_bfs_graft<Index>(a, &built.lists, m, {}, run);
 }
 
 // A largest matching along the entries whose reduced cost is 0: where costs take few values many
