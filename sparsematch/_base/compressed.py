@@ -45,11 +45,25 @@ def check_compressed(
     # `indices`, of the same type, number the second; they may be longer than ``indptr[-1]``. Time:
     # O(n_major + nnz), two passes.
     n_major, n_minor = sides
-    if indptr.ndim != 1 or indices.ndim != 1 or indptr.size != n_major + 1 or min(sides) < 0:
-        _refuse_lengths(indptr, indices, sides, name, major)
-    nnz = int(indptr[-1])
-    if indptr[0] != 0 or nnz > indices.size or (indptr[1:] < indptr[:-1]).nonzero()[0].size:
-        _refuse_indptr(indptr, indices, name, major)
+    if indptr.ndim != 1 or indices.ndim != 1:
+        raise ValueError(f"{name}.indptr and {name}.indices must have one dimension")
+    if min(sides) < 0:
+        raise ValueError(f"{name} has {min(sides)} rows or columns, but cannot have fewer than 0")
+    if indptr.size != n_major + 1:
+        raise ValueError(
+            f"{name}.indptr has length {indptr.size}, but a matrix with {n_major} {major}s "
+            f"needs length {n_major + 1}"
+        )
+    if indptr[0] != 0:
+        raise ValueError(f"{name}.indptr[0] is {int(indptr[0])}, but must be 0")
+    if (falls := (indptr[1:] < indptr[:-1]).nonzero()[0]).size:
+        k = int(falls[0])
+        start, end = int(indptr[k]), int(indptr[k + 1])
+        raise ValueError(f"{name}.indptr decreases at {major} {k}: from {start} to {end}")
+    if (nnz := int(indptr[-1])) > indices.size:
+        raise ValueError(
+            f"{name}.indptr[-1] is {nnz}, but {name}.indices holds {indices.size} entries only"
+        )
     if nnz and not all_below(indices[:nnz], n_minor):
         _refuse_indices(indptr, indices, n_minor, name, major)
 
@@ -67,32 +81,6 @@ def all_below(indices: IndexArray, size: int) -> bool:
     # Read as unsigned, a negative index is a very large one: the largest bounds both ends.
     values = indices.view(_UNSIGNED[indices.dtype])
     return int(values[values.argmax()]) < size  # which NumPy finds faster than by max()
-
-
-def _refuse_lengths(
-    indptr: IndexArray, indices: IndexArray, sides: tuple[int, int], name: str, major: str
-) -> NoReturn:
-    if indptr.ndim != 1 or indices.ndim != 1:
-        raise ValueError(f"{name}.indptr and {name}.indices must have one dimension")
-    if min(sides) < 0:
-        raise ValueError(f"{name} has {min(sides)} rows or columns, but cannot have fewer than 0")
-    raise ValueError(
-        f"{name}.indptr has length {indptr.size}, but a matrix with {sides[0]} {major}s "
-        f"needs length {sides[0] + 1}"
-    )
-
-
-def _refuse_indptr(indptr: IndexArray, indices: IndexArray, name: str, major: str) -> NoReturn:
-    if indptr[0] != 0:
-        raise ValueError(f"{name}.indptr[0] is {int(indptr[0])}, but must be 0")
-    if (falls := np.flatnonzero(indptr[1:] < indptr[:-1])).size:
-        k = int(falls[0])
-        start, end = int(indptr[k]), int(indptr[k + 1])
-        raise ValueError(f"{name}.indptr decreases at {major} {k}: from {start} to {end}")
-    raise ValueError(
-        f"{name}.indptr[-1] is {int(indptr[-1])}, "
-        f"but {name}.indices holds {indices.size} entries only"
-    )
 
 
 def _refuse_indices(
