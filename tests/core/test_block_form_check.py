@@ -38,7 +38,7 @@ def assert_right(A, want, rng):
 
 @pytest.mark.parametrize("workers", [1, 4])
 def test_scattered_pieces(workers):
-    """Complete blocks without their diagonals, many and in no order, dense enough for pieces."""
+    """Complete blocks without their diagonals, many and in no order: each reaches little."""
     rng = np.random.default_rng(9)
     sizes = rng.integers(3, 30, 2500)
     A = sp.block_diag(

@@ -103,13 +103,14 @@ template <class Index> class Blocks {
         large.left = left;
         if (t) return search_large(*t, large), number(large);
         const bool by_all = run_.team.size() >= limits_.many;
-        SPARSEMATCH_ASSERT(!by_all || parts_.horizontal_col.count() == 0);  // see repays_transpose
+        // many workers have the transpose where columns are free (repays_transpose)
+        SPARSEMATCH_ASSERT(!by_all || parts_.horizontal_col.count() == 0);
         // A large component is likely, and little else depends on it.
         if (is_above(limits_.sweeps.start, left)) {
-            std::vector<Index> bounds;
+            std::vector<Index> bounds;  // of pieces too short for a large component
             const auto longest = static_cast<std::int64_t>(limits_.large * a_.n_cols);
             if (by_all && pieces_of_order(a_, m_, longest, limits_.piece, bounds, run_))
-                return direct(bounds);  // too short for a large component
+                return direct(bounds);
             if (reach.little) return direct({0, a_.n_cols});
             const auto timer = run_.time("sweeps");
             Sweeps(a_, m_, parts_, large, limits_.sweeps, run_).search();

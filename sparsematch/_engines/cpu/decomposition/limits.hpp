@@ -36,15 +36,20 @@ struct BlockLimits {
     // Of searches with the transpose. Of all columns: left over, for another search; of those left
     // over at first: a component that is kept.
     double go_on = 1 / 4., large = 1 / 8.;
-    // Columns from which on it is tested what some reach; vertices that are little then.
-    std::int64_t reaching = 1 << 15;
-    std::size_t little = 1 << 12;
+    // Columns from which on it is tested what some vertices reach; how many of them, and how many
+    // reached are little: an eighth of these columns, too few for a large component; vertices a
+    // level, below which a search is narrow: as many as one prefetches.
+    std::int64_t reaching = 1 << 15, some = 8;
+    std::size_t little = 1 << 12, narrow = 8;
     // Where the transpose is built: rows, whose mates are not cached then; entries a row, at most,
-    // for one worker; the distance of neighbours, as a share of that of any two rows.
+    // for one worker: of the time without it, scrambled grids and random rows of 6 to 9 entries
+    // took 0.5 to 1.4, of 14 to 26 entries 1.0 to 2.9; the distance of neighbours, as a share of
+    // that of any two rows (Policy.near).
     std::int64_t many_rows = 3 << 16, many_entries = 10;
     double near = 0.05;
     std::int64_t piece = 1 << 14;  // columns and entries with at most one bound between pieces
-    int many = 4;  // workers that repay a pass for pieces, and a transpose where sweeps fail
+    // Workers that repay a pass for pieces, and a transpose where sweeps fail or columns are free.
+    int many = 4;
     unsigned char many_arcs = 255;  // of a row that is never trimmed
     // Vertices of a level of trimming that repay waking the others; claimed at a time. Not varied.
     std::int64_t trimmed_together = 1 << 11;

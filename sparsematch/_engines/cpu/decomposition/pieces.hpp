@@ -21,25 +21,25 @@ struct Reach {
     bool little = false, narrow = false;
 };
 
-// Of eight vertices, over the order. Time: O(n_cols / 64), and a search of `little` vertices.
+// Of vertices spread over the order. Time: O(n_cols / 64), and a search of `little` vertices.
 template <class Index>
 Reach reach_of_some(const Csr<Index>& a, Matching<Index> m, const BlockLimits& limits) {
-    constexpr std::size_t few = 8;
     if (a.n_cols < limits.reaching) return {};
     Bitmap seen(a.n_cols);
     std::vector<Index> list;
     const auto reach = [&](Index j) {
         if (seen.claim<false>(j)) list.push_back(j);
     };
-    for (std::int64_t k = 1; k < 16; k += 2) {
+    for (std::int64_t k = 0; k < limits.some; ++k) {
         const std::size_t first = list.size();
-        reach(static_cast<Index>(k * a.n_cols / 16));
+        reach(static_cast<Index>((2 * k + 1) * a.n_cols / (2 * limits.some)));
         for (std::size_t head = first, levels = 1; head < list.size(); ++levels)
             for (const std::size_t end = list.size(); head < end; ++head) {
                 const Index i = m.col_mate[list[head]];
                 if (i == UNMATCHED<Index>) continue;
                 for (const Index j : a.neighbours(i)) reach(j);
-                if (list.size() > limits.little) return {false, list.size() - first < few * levels};
+                if (list.size() > limits.little)
+                    return {false, list.size() - first < limits.narrow * levels};
             }
     }
     return {true, false};

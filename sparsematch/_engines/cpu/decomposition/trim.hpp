@@ -45,6 +45,7 @@ template <class Index> class Trimming {
 
   private:
     using Queue = Worklist<true, Index>;
+
     // Counts arcs to unsettled vertices but the own one, by all workers; queues rows without any.
     void count_arcs() {
         const Index many = limits_.many_arcs;
