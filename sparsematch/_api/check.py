@@ -16,7 +16,7 @@ from sparsematch._input.mates import copied
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.block_form import BlockForm, block_layout
 from sparsematch._types.labels import VertexCover
-from sparsematch._types.matching import Matching, not_a_matching, not_maximum
+from sparsematch._types.matching import Matching, not_a_matching
 from sparsematch._types.sparse_like import SparseLike
 
 if TYPE_CHECKING:
@@ -178,7 +178,8 @@ def vertex_cover(A: SparseLike | DistributedCSR, matching: Any) -> VertexCover:
     graph, read = _reader(A, "vertex_cover")
     given = read(matching)
     if (cover := operations(CertificateOps, graph.backend).vertex_cover(graph, given)) is None:
-        raise not_maximum(given.cardinality)
+        why = f"there is an augmenting path, so {given.cardinality} pairs are too few"
+        raise ValueError(f"matching is not maximum: {why}")
     return cover
 
 

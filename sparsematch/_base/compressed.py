@@ -20,16 +20,13 @@ def as_one_type(
     fields: tuple[str, str] = ("indptr", "indices"),
 ) -> tuple[Any, Any]:
     """Return two index arrays as they are if both are int32, and that will do, else int64."""
+    # They are of NumPy or CuPy. Raises TypeError if one does not hold integers.
     if first.dtype == second.dtype == _INT32 and max(shape) <= INT32_MAX:
         return first, second
-    return as_int64(first, name, fields[0]), as_int64(second, name, fields[1])
-
-
-def as_int64(index_array: Any, name: str, field: str) -> Any:
-    """Return an index array, of NumPy or CuPy, as int64; TypeError if it does not hold integers."""
-    if index_array.dtype.kind not in "iu":
-        raise TypeError(f"{name}.{field} must hold integers, not {index_array.dtype}")
-    return index_array.astype(np.int64, copy=False)
+    for field, index_array in zip(fields, (first, second), strict=True):
+        if index_array.dtype.kind not in "iu":
+            raise TypeError(f"{name}.{field} must hold integers, not {index_array.dtype}")
+    return first.astype(np.int64, copy=False), second.astype(np.int64, copy=False)
 
 
 def check_compressed(

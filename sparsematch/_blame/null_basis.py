@@ -423,21 +423,18 @@ def _columns(
     matrix: Any, indices: IndexArray, others: IndexArray | None = None
 ) -> tuple[Any, IndexArray]:
     """Return columns of a CSC matrix without the rows that have no entries, and those that do."""
-    lengths = matrix.indptr[indices + 1] - matrix.indptr[indices]
-    indptr = np.concatenate([[0], np.cumsum(lengths)])
-    entries = np.repeat(matrix.indptr[indices] - indptr[:-1], lengths) + np.arange(indptr[-1])
-    rows, n = matrix.indices[entries], matrix.shape[0]
+    part, n = matrix[:, indices], matrix.shape[0]
     if others is not None:
-        keep = others[np.minimum(np.searchsorted(others, rows), others.size - 1)] == rows
-        indptr = np.concatenate([[0], np.cumsum(keep)])[indptr]
-        entries, rows = entries[keep], rows[keep]
+        part.data[~np.isin(part.indices, others)] = 0
+        part.eliminate_zeros()
+    rows = part.indices
     if rows.size < n // 16:
         used, rows = np.unique(rows, return_inverse=True)
     else:  # without sorting
         occurs = np.zeros(n, bool)
         occurs[rows] = True
         used, rows = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[rows]
-    return csc_array((matrix.data[entries], rows, indptr), (used.size, indices.size)), used
+    return csc_array((part.data, rows, part.indptr), (used.size, indices.size)), used
 
 
 def _simplified(coefficients: Array) -> Iterator[Array]:

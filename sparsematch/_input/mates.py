@@ -4,15 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._base.arrays import (
-    UNMATCHED,
-    Array,
-    IndexArray,
-    advising,
-    import_cupy,
-    namespace,
-    on_gpu,
-)
+from sparsematch._base.arrays import UNMATCHED, IndexArray, advising, import_cupy, namespace, on_gpu
 from sparsematch._base.errors import wrong_type
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching, invert
@@ -73,7 +65,7 @@ def check_mates(
         )
 
 
-def _read_vector(mates: Any, graph: BipartiteCSR, name: str) -> Array:
+def _read_vector(mates: Any, graph: BipartiteCSR, name: str) -> IndexArray:
     if graph.from_host and not on_gpu(mates):  # as the matrix was
         mates = import_cupy().asarray(np.asarray(mates))
     here = on_gpu(mates)

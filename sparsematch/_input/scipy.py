@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import SparseEfficiencyWarning
 
-from sparsematch._base.compressed import all_below, as_int64, check_compressed
+from sparsematch._base.compressed import all_below, as_one_type, check_compressed
 from sparsematch._base.errors import warn
 
 
@@ -131,8 +131,7 @@ _CHECKS: dict[str, Callable[[Any, str], Any]] = {
 def _check_arrays(A: Any, sides: tuple[int, int], name: str, major: str, ndim: int) -> Any:
     """Check a compressed matrix; return it without what lies beyond its entries, or blocks."""
     indptr, indices = (_integers(getattr(A, x), f"{name}.{x}") for x in ("indptr", "indices"))
-    if not indptr.dtype == indices.dtype == np.int32:
-        indptr, indices = as_int64(indptr, name, "indptr"), as_int64(indices, name, "indices")
+    indptr, indices = as_one_type(indptr, indices, sides, name)
     check_compressed(indptr, np.ascontiguousarray(indices), sides, name, major=major)
     n = int(indptr[-1])
     _check_values(A.data, n, name, ndim)

@@ -68,21 +68,20 @@ class SparseArchive:
                 f"holds a matrix in the format {self.format!r}; save it as CSR: "
                 "save_npz(path, A.tocsr())"
             )
-        names = ("row", "col", "data") if self.format == "coo" else ("indptr", "indices", "data")
+        is_coo = self.format == "coo"
+        names = ("row", "col", "data") if is_coo else ("indptr", "indices", "data")
         arrays = [self._array(name) for name in names]
         for name, array in zip(names, arrays, strict=True):
             if array.n_dims > 1:
                 raise UnreadableFile(f"has an array {name} of {array.n_dims} dimensions")
         sizes = [array.size for array in arrays]
-        if self.format != "coo":
-            n_major = self.shape[self.format == "csc"]
-            if sizes[0] != n_major + 1:
-                raise UnreadableFile(
-                    f"has {sizes[0]} elements in indptr, but a matrix of shape {self.shape} in the "
-                    f"format {self.format} needs {n_major + 1}"
-                )
-        of_entries = sizes if self.format == "coo" else sizes[1:]
-        if len({*of_entries}) > 1:
+        n_major = self.shape[self.format == "csc"]
+        if not is_coo and sizes[0] != n_major + 1:
+            raise UnreadableFile(
+                f"has {sizes[0]} elements in indptr, but a matrix of shape {self.shape} in the "
+                f"format {self.format} needs {n_major + 1}"
+            )
+        if len({*(sizes if is_coo else sizes[1:])}) > 1:
             text = f"has arrays {', '.join(names)} of {', '.join(map(str, sizes))} elements"
             raise UnreadableFile(text)
 

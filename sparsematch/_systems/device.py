@@ -101,7 +101,6 @@ class DeviceLU:
         self._cut(matrix)
         self._factor: DeviceFactor | None = None
         self._kind: Any = None
-        self._parts: dict[tuple[int, int], Any] = {}
         self._batches: dict[str, UniformBatch] = {}
         self._A, self._absolute = matrix, matrix.copy()
         self._factorise(matrix.data)
@@ -270,7 +269,8 @@ class DeviceLU:
         self.n_factorised: int = last - first
         ends = [0, first, last, n]
         #: The parts, and the place of each of their entries in the user's values.
-        self._pieces: dict[tuple[int, int], tuple[Any, Any]] = {}
+        self._parts: dict[tuple[int, int], Any] = {}
+        self._values_of: dict[tuple[int, int], Any] = {}
         # CuPy knows no matrices without rows
         sides = [k for k in range(3) if ends[k] < ends[k + 1]]
         for i, j in itertools.combinations_with_replacement(sides, 2):
@@ -280,7 +280,7 @@ class DeviceLU:
                 if max(part.nnz, n) < 2**31:  # the solvers know no other
                     part.indices = part.indices.astype("int32")
                     part.indptr = part.indptr.astype("int32")
-                self._pieces[i, j] = part, part.data.astype("int64") - 1
+                self._parts[i, j], self._values_of[i, j] = part, part.data.astype("int64") - 1
 
     def _new_values(self, A: Any) -> Any:
         """Return values in the order of the pattern, of a matrix or in the order of its data."""
@@ -309,17 +309,10 @@ class DeviceLU:
     def _factorise(self, values: Any) -> None:
         """Factorise values in the order of the pattern."""
         values = values.astype("complex128" if values.dtype.kind == "c" else "float64", copy=False)
-        if self._parts and values.dtype == self.dtype:
-            for where, (_, places) in self._pieces.items():
-                self._parts[where].data[...] = values[places]
-            self._A.data[...] = values
-            self._absolute.data[...] = abs(values)
-        else:
-            self.dtype: np.dtype[Any] = values.dtype
-            for where, (part, places) in self._pieces.items():
-                self._parts[where] = part.copy()
-                self._parts[where].data = values[places]
-            self._A.data, self._absolute.data = values.copy(), abs(values)
+        self.dtype: np.dtype[Any] = values.dtype
+        for where, part in self._parts.items():
+            part.data = values[self._values_of[where]]
+        self._A.data, self._absolute.data = values.copy(), abs(values)
         self._measure()
         try:
             if self.n_factorised and (self._factor is None or self._kind != self.dtype):

@@ -15,7 +15,7 @@ from sparsematch._input.names import BothNames
 from sparsematch._input.pattern import Pattern, compress, read_pattern
 from sparsematch._systems.checks import check_square
 from sparsematch._systems.errors import NotFiniteError
-from sparsematch._types.bipartite import BipartiteCSR
+from sparsematch._types.bipartite import BipartiteCSR, entry_place
 from sparsematch._types.factors import BlockAnalysis
 from sparsematch._types.view import without_view
 
@@ -63,11 +63,7 @@ def not_zero(analysis: BlockAnalysis, pattern: Pattern, values: Array) -> ValueE
     is_kept = np.zeros(values.size, bool)
     is_kept[analysis.places] = True
     p = int(np.flatnonzero(~is_kept & (values != 0))[0])
-    first = p if pattern.starts is None else pattern.starts[p]
-    place = first if pattern.order is None else pattern.order[first]
-    side, col = pattern.arrays[0], pattern.arrays[1][place]
-    row = side[place] if pattern.layout == "coo" else np.searchsorted(side, place, "right") - 1
-    row, col = (col, row) if pattern.layout == "csc" else (row, col)
+    row, col = entry_place(pattern.graph, p)
     return ValueError(
         f"A[{row}, {col}] is {values[p]}, but it was 0 in the matrix that was analysed with "
         'zeros="drop": analyse this one, or with zeros="keep"'

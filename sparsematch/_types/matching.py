@@ -27,12 +27,6 @@ def not_a_matching(name: str, flaw: tuple[str, int, int]) -> ValueError:
     return ValueError(f"{name} is not a matching of this matrix: {FLAWS[kind].format(i=i, j=j)}")
 
 
-def not_maximum(cardinality: int) -> ValueError:
-    """Describe a matching that is too small."""
-    why = f"there is an augmenting path, so {cardinality} pairs are too few"
-    return ValueError(f"matching is not maximum: {why}")
-
-
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Matching(Mates):
     """A set of entries of a matrix, no two in the same row or column: a transversal.

@@ -1,8 +1,5 @@
 """The mates of rows and columns: what a matching holds, of a matrix or of a rank's part of one."""
 
-import functools
-import operator
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -13,15 +10,11 @@ from sparsematch._base.arrays import IndexArray, IndexPair, are_equal, n_set, na
 _Result = TypeVar("_Result")
 
 
-@functools.cache
-def _fields(kind: Any) -> Callable[[Any], tuple[Any, ...]]:
-    return operator.attrgetter(*kind.__dataclass_fields__)
-
-
 def frozen(result: _Result) -> _Result:
     """Make the arrays of a dataclass read-only, and return it. CuPy knows no read-only arrays."""
     kind: Any = type(result)
-    for value in _fields(kind)(result):
+    for name in kind.__dataclass_fields__:
+        value = getattr(result, name)
         if isinstance(value, np.ndarray):
             freeze: Any = value.setflags
             freeze(False)  # by position: half of the time

@@ -249,8 +249,7 @@ def spsolve(
     >>> spsolve(csc_array([[0.0, 2.0], [4.0, 1.0]]), [2.0, 5.0])
     array([1., 1.])
     """
-    if singular not in ("raise", "nan"):
-        check_choice("singular", singular, ("raise", "nan"))
+    check_choice("singular", singular, ("raise", "nan"))
     given: Any = A
     if type(A) not in LAYOUTS and on_gpu(given := from_other_library(A)):
         refuse_on_gpu(row_names, col_names)

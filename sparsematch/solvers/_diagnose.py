@@ -214,9 +214,8 @@ def _regular(
 def _nearly_dependent(spectrum: Spectrum) -> bool:
     """Tell whether a few singular values are small, and clearly so: of many there is no account."""
     below, ratio = spectrum.gap
-    if below == 0 or ratio < _FAR:
-        return False
-    return bool(spectrum.smallest[-below] <= NEARLY_SINGULAR * spectrum.largest)
+    small = NEARLY_SINGULAR * spectrum.largest
+    return below > 0 and ratio >= _FAR and bool(spectrum.smallest[-below] <= small)
 
 
 def _digits(system: _System, b: Array | None, rng: Generator) -> dict[str, Any]:

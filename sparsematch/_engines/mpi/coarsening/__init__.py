@@ -8,14 +8,12 @@ Invariant: the entries that become one are summed in the same order on both side
 so that the coarse matrix of a symmetric matrix without duplicates is symmetric, to the last bit.
 """
 
-import itertools
-
 import numpy as np
 
 from sparsematch._base.arrays import Array, IndexArray, IndexPair, groups
 from sparsematch._engines.distributed_operations import DistributedCoarseningOps
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
-from sparsematch._engines.mpi.core.sides import Lists, Side, slice_size
+from sparsematch._engines.mpi.core.sides import Lists, Side
 from sparsematch._engines.registry import register_operations
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 
@@ -36,7 +34,7 @@ def coarsen(A: DistributedCSR, mate: IndexArray) -> tuple[DistributedCSR, Distri
     with abort_on_error(A.comm):
         exchange = Exchange(A.comm)
         label, starts = _aggregates(A, mate, exchange)
-        arrays = _summed(_rows(A, mate, label, starts, exchange), int(starts[exchange.rank]))
+        arrays = _summed(_rows(A, mate, label, starts, exchange), starts, exchange)
         first, n = int(starts[exchange.rank]), int(starts[-1])
     matrix = DistributedCSR(A.comm, *arrays[:2], first, (n, n), arrays[2])
     ones = np.ones(label.size, arrays[2].real.dtype)
@@ -75,16 +73,20 @@ def _rows(
     return lists
 
 
-def _summed(lists: Lists, first: int) -> tuple[IndexArray, IndexArray, Array]:
-    """Return indptr, indices and values of the own coarse rows, which begin with row `first`."""
+def _summed(
+    lists: Lists, starts: IndexArray, exchange: Exchange
+) -> tuple[IndexArray, IndexArray, Array]:
+    """Return indptr, indices and values of the own coarse rows; ranks have theirs from `starts`."""
     indptr, (cols, ends, values) = lists.indptr, lists.columns
+    side = Side(indptr, cols, (starts, starts), exchange)
     counts, written = np.zeros(indptr.size, np.int64), 0
-    for low, high in _groups(indptr):
+    for group in side.cut(np.diff(indptr)):
+        low, high = group.start, group.stop
         here = slice(int(indptr[low]), int(indptr[high]))
         rows = np.repeat(np.arange(low, high), np.diff(indptr[low : high + 1]))
         j, end = cols[here], ends[here]
         # the transposed entry has row and column exchanged
-        mirrored = np.where(rows + first < j, end, 2 * (end & 1) + (end >> 1))
+        mirrored = np.where(rows + side.first_major < j, end, 2 * (end & 1) + (end >> 1))
         order = np.lexsort((mirrored, j, rows))
         rows, j = rows[order], j[order]
         begins = groups(rows, j)[0]
@@ -98,13 +100,6 @@ def _summed(lists: Lists, first: int) -> tuple[IndexArray, IndexArray, Array]:
     cols.resize(written, refcheck=False)
     values.resize(written, refcheck=False)
     return counts, cols, values
-
-
-def _groups(indptr: IndexArray) -> list[tuple[int, int]]:
-    """Return ranges of rows, each of about the entries of a slice, or of one row."""
-    size = slice_size(int(indptr[-1]))
-    bounds = np.searchsorted(indptr, np.arange(0, int(indptr[-1]), size), side="right") - 1
-    return list(itertools.pairwise(np.unique([*bounds.tolist(), indptr.size - 1]).tolist()))
 
 
 register_operations("mpi", DistributedCoarseningOps, globals())

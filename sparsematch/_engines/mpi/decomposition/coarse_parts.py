@@ -7,7 +7,6 @@ columns, searched on the transpose; the rest is square.
 
 import numpy as np
 
-from sparsematch._base.arrays import IndexArray
 from sparsematch._engines.mpi.core.exchange import Exchange, abort_on_error
 from sparsematch._engines.mpi.core.sides import Side
 from sparsematch._engines.mpi.matching.forest import Forest
@@ -24,20 +23,15 @@ def coarse_parts(A: DistributedCSR, given: DistributedMatching) -> CoarseParts:
         col_part = np.full(given.col_mate.size, SQUARE, np.int8)
         rows = Side.of_rows(A, exchange)
         if given.cardinality < A.n_rows:
-            forest = _reached(rows, given.row_mate, given.col_mate)
+            forest = Forest(rows, given.row_mate, given.col_mate, prune=False)
+            forest.grow()
             row_part[forest.major_tree >= 0] = VERTICAL
             col_part[forest.minor_tree >= 0] = VERTICAL
         if given.cardinality < A.n_cols:
-            forest = _reached(rows.flipped(), given.col_mate, given.row_mate)
+            forest = Forest(rows.flipped(), given.col_mate, given.row_mate, prune=False)
+            forest.grow()
             col_part[forest.major_tree >= 0] = HORIZONTAL
             row_part[forest.minor_tree >= 0] = HORIZONTAL
         own = (int(np.count_nonzero(part == x)) for x in range(3) for part in (row_part, col_part))
         counts = exchange.allreduce(*own)
         return CoarseParts(row_part, col_part, tuple(zip(counts[::2], counts[1::2], strict=True)))
-
-
-def _reached(side: Side, major_mate: IndexArray, minor_mate: IndexArray) -> Forest:
-    """Return the forest of all unmatched majors. Collective."""
-    forest = Forest(side, major_mate, minor_mate, prune=False)
-    forest.grow()
-    return forest
