@@ -35,7 +35,8 @@ def read_rcond(rcond: Any, A: Any, shape: tuple[int, int]) -> float:
 
 def check_right_hand_side(b: Any, n: int, trans: Any) -> None:
     """Raise TypeError or ValueError unless an array of NumPy or CuPy fits, and `trans` is known."""
-    check_choice("trans", trans, SIDES)
+    if trans not in SIDES:
+        check_choice("trans", trans, SIDES)
     if b.dtype.kind not in "biufc":
         raise wrong_type("b", b, f"an array of numbers, not of {b.dtype}")
     if b.ndim not in (1, 2) or b.shape[0] != n:

@@ -160,7 +160,11 @@ class NumericalDefects:
 
 def members_of(lists: Iterable[IndexArray]) -> IndexArray:
     """Return what is in any of some lists of rows or columns, ascending; there is one at least."""
-    return np.unique(np.concatenate(list(lists)))
+    lists = list(lists)
+    inside = np.zeros(max(int(indices.max(initial=-1)) for indices in lists) + 1, bool)
+    for indices in lists:
+        inside[indices] = True
+    return np.flatnonzero(inside)
 
 
 def one_of_each(dependences: Sequence[Dependence], preferred: IndexArray) -> IndexArray:
