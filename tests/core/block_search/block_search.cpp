@@ -158,7 +158,7 @@ BlockLimits searching(double likely, double wide) {
 
 std::vector<Way> ways() {
     BlockLimits direct, copied, brief = sweeping(0, 0), trimmed = searching(never, never), cut, own,
-                                little, built, narrow;
+                                little, joined, built, narrow;
     direct.sweeps.start = copied.sweeps.start = never;
     direct.copied = any, copied.copied = never;
     brief.sweeps.gain = brief.sweeps.rest = never;
@@ -168,6 +168,8 @@ std::vector<Way> ways() {
     cut.piece = own.many = 1;
     cut.large = 0.99;
     little.reaching = 0;
+    joined = cut;
+    joined.reaching = 0, joined.near = any;
     built.many_rows = 0, built.near = any;
     narrow.reaching = narrow.little = 0, narrow.many = 1;
     return {{"default", false, {}},
@@ -180,6 +182,7 @@ std::vector<Way> ways() {
             {"copied", false, copied},
             {"pieces of the order", false, cut},
             {"direct where little is reached", false, little},
+            {"components", false, joined},
             {"a transpose where sweeps fail", false, own},
             {"a transpose beforehand", false, built},
             {"narrow", false, narrow},

@@ -1,5 +1,9 @@
 // Disjoint sets: union by smaller number, so that a root is the first element; path halving.
+// Several threads may unite at a time: what one reads may be old, but is an ancestor all the same.
 #pragma once
+
+#include <algorithm>
+#include <atomic>
 
 #include "core/csr.hpp"
 
@@ -12,13 +16,21 @@ template <class Index> class UnionFind {
     }
     std::size_t size() const { return parent_.size(); }
     Index find(Index v) {
-        while (parent_[v] != v) v = parent_[v] = parent_[parent_[v]];
+        for (Index parent; (parent = peek(parent_[v])) != v; v = parent) {
+            const Index above = peek(parent_[parent]);
+            if (above != parent) poke(parent_[v], above);
+        }
         return v;
     }
-    void unite(Index v, Index w) {
-        const Index r = find(v), s = find(w);
-        if (r < s) parent_[s] = r;
-        else parent_[r] = s;
+    // Returns the root, or v where that is known to be above w.
+    Index unite(Index v, Index w) {
+        if (peek(parent_[w]) == v) return v;
+        for (;;) {
+            auto [first, root] = std::minmax({find(v), find(w)});
+            if (first == root) return first;
+            const std::atomic_ref<Index> parent(parent_[root]);
+            if (parent.compare_exchange_weak(root, first, std::memory_order_relaxed)) return first;
+        }
     }
 
   private:

@@ -36,9 +36,9 @@
 //       v                                     v                                    |
 //     trim.hpp                              sweeps.hpp                          pieces.hpp
 //       |  rows without arcs: blocks of one   |  large components by passes     several workers:
-//       v                                     |  over the rows; where they      the order cut where
-//     forward_backward.hpp                    |  fail, several workers          no block crosses it
-//       |  large components by searches       |  build the transpose               |
+//       v                                     |  over the rows; where they      components, or the
+//     forward_backward.hpp                    |  fail, several workers          order cut where no
+//       |  large components by searches       |  build the transpose            block crosses it
 //       +-------------------+-----------------+                                    |
 //                           |  LargeComponents (large_components.hpp)              |
 //                           v                                                      v
@@ -105,18 +105,15 @@ template <class Index> class Blocks {
         const bool by_all = run_.team.size() >= limits_.many;
         // many workers have the transpose where columns are free (repays_transpose)
         SPARSEMATCH_ASSERT(!by_all || parts_.horizontal_col.count() == 0);
+        Pieces<Index> pieces{{0, a_.n_cols}, {}};
         // A large component is likely, and little else depends on it.
         if (is_above(limits_.sweeps.start, left)) {
-            std::vector<Index> bounds;  // of pieces too short for a large component
-            const auto longest = static_cast<std::int64_t>(limits_.large * a_.n_cols);
-            if (by_all && pieces_of_order(a_, m_, longest, limits_.piece, bounds, run_))
-                return direct(bounds);
-            if (reach.little) return direct({0, a_.n_cols});
+            if ((by_all && cut(pieces, reach)) || reach.little) return direct(pieces);
             const auto timer = run_.time("sweeps");
             Sweeps(a_, m_, parts_, large, limits_.sweeps, run_).search();
         }
         if (large.size > 0 || !is_above(limits_.copied, left)) return number(large);
-        if (!by_all || reach.narrow) return direct({0, a_.n_cols});
+        if (!by_all || reach.narrow) return direct(pieces);
         const BuiltTranspose<Index> built(a_, run_);
         if (!run_.stopped()) search_large(built.lists, large);
         return number(large);
@@ -205,16 +202,29 @@ template <class Index> class Blocks {
                             });
     }
 
+    // Pieces too short for a large component, if there are any.
+    bool cut(Pieces<Index>& pieces, Reach reach) {
+        const auto timer = run_.time("pieces");
+        const auto longest = static_cast<std::int64_t>(limits_.large * a_.n_cols);
+        if (reach.little && !order_features(a_).are_near(limits_.near)
+                ? pieces_of_components(a_, m_, longest, limits_.piece, pieces, run_)
+                : pieces_of_order(a_, m_, longest, limits_.piece, pieces.bounds, run_))
+            return true;
+        pieces = {{0, a_.n_cols}, {}};
+        return false;
+    }
+
     // Depth-first search of all that is left, in the matrix as it is, or in each piece without its
     // arcs to others; nothing has been trimmed. Workspace: seven indices per column, of which four
-    // are written as deep as the search goes; with pieces one per entry.
-    Index direct(const std::vector<Index>& bounds) {
+    // are written as deep as the search goes; with pieces of the order one per entry.
+    Index direct(const Pieces<Index>& pieces) {
         const auto timer = run_.time("depth-first search");
+        const std::vector<Index>& bounds = pieces.bounds;
         const std::size_t n_pieces = bounds.size() - 1;
-        const bool cut = n_pieces > 1;
-        Buffer<Index> number(a_.n_cols), copied(cut ? a_.nnz() : 0);
+        const bool copy = n_pieces > 1 && pieces.order.size() == 0;
+        Buffer<Index> number(a_.n_cols), copied(copy ? a_.nnz() : 0);
         Buffer<Arcs<Index>> arcs(a_.n_cols);
-        Index* const heads = cut ? copied.data() : nullptr;
+        Index* const heads = copy ? copied.data() : nullptr;
         std::vector<Index> shift(n_pieces);  // at first how many blocks there are
         const auto each_piece = [&](const auto& body) {
             run_.team.loop(n_pieces, 1, [&](int rank, std::int64_t p, std::int64_t last) {
@@ -225,19 +235,22 @@ template <class Index> class Blocks {
             });
         };
         each_piece([&](Index begin, Index end, Index, int rank) {
-            Index next = set_out(begin, end, number.data(), arcs.data(), heads);
-            StrongComponents<Index>(number.data(), arcs.data(), cut ? heads : a_.indices,
+            Index next = set_out(pieces, begin, end, number.data(), arcs.data(), heads);
+            StrongComponents<Index>(number.data(), arcs.data(), copy ? heads : a_.indices,
                                     end - begin)
-                .find(begin, end, next, run_, rank);
+                .find(begin, end, next, run_, rank, pieces);
             return end - next;
         });
         if (run_.stopped()) return 0;
         Index next = component_ -= std::accumulate(shift.begin(), shift.end(), Index{0});
         for (std::size_t p = 0; p < n_pieces; ++p)
             next += std::exchange(shift[p], next + shift[p] - std::max(bounds[p], bounds[p + 1]));
-        if (cut)
-            each_piece([&](Index j, Index end, Index by, int) {
-                for (; j < end; ++j) number[j] += number[j] == in_vertical<Index> ? 0 : by;
+        if (n_pieces > 1)
+            each_piece([&](Index p, Index end, Index by, int) {
+                for (; p < end; ++p) {
+                    Index& own = number[pieces[p]];
+                    own += own == in_vertical<Index> ? 0 : by;
+                }
                 return by;
             });
         return write([&](Index j) { return number[j]; });
@@ -245,10 +258,11 @@ template <class Index> class Blocks {
 
     // Numbers leaves, from `end` downwards, and writes the places of the arcs; if there are heads,
     // of those within the piece, which are copied. Returns the next number.
-    Index set_out(Index j, Index end, Index* number, Arcs<Index>* arcs, Index* heads) const {
-        const Index begin = j;
+    Index set_out(const Pieces<Index>& pieces, Index begin, Index end, Index* number,
+                  Arcs<Index>* arcs, Index* heads) const {
         Index next = end;
-        for (; j < end; ++j) {
+        for (Index p = begin; p < end; ++p) {
+            const Index j = pieces[p];
             if (parts_.settled_col.test(j)) {
                 number[j] =
                     parts_.horizontal_col.test(j) ? in_horizontal<Index> : in_vertical<Index>;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <ranges>
 
 #include "core/csr.hpp"
 #include "core/run_context.hpp"
@@ -39,13 +40,15 @@ template <class Index> class StrongComponents {
     StrongComponents(Index* number, const Arcs<Index>* arcs, const Index* heads, std::size_t size)
         : number_(number), arcs_(arcs), heads_(heads), waiting_(size), path_(size) {}
 
-    // Completes the components of these vertices and of all that they reach; `component` is the
-    // next number and counts down. Time: O(vertices + arcs).
-    void find(Index v, Index end, Index& component, RunContext& run, int rank = 0) {
+    // Completes the components of the vertices at these places of an order, and of all that they
+    // reach; `component` is the next number and counts down. Time: O(vertices + arcs).
+    template <class Order = std::ranges::iota_view<Index>>
+    void find(Index place, Index end, Index& component, RunContext& run, int rank = 0,
+              const Order& order = Order(0)) {
         WorkCounter counter(run, rank);
         component_ = component;
-        for (; v < end && !run.stopped(); ++v)
-            if (number_[v] == 0) search(v, counter);
+        for (; place < end && !run.stopped(); ++place)
+            if (const Index v = order[place]; number_[v] == 0) search(v, counter);
         component = component_;
     }
 

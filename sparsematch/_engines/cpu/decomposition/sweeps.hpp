@@ -129,10 +129,17 @@ template <class Index> class Sweeps {
         return found_.size > before;
     }
 
+    // All columns where half of some rows have mates in other strips, and would not be swept over.
     Index width_of_strips() const {
-        const std::int64_t n = a_.n_cols, strips = std::min(run_.team.size(), most_strips);
-        return static_cast<Index>(
-            std::clamp((n + strips - 1) / strips, std::min(limits_.strip, n), n));
+        const std::int64_t n = a_.n_cols, strips = std::min(run_.team.size(), most_strips),
+                           width =
+                               std::clamp((n + strips - 1) / strips, std::min(limits_.strip, n), n);
+        int elsewhere = 0;
+        for (std::int64_t k = 0; k < limits_.candidates; ++k) {
+            const std::int64_t row = a_.n_rows * k / limits_.candidates;
+            elsewhere += row * n / a_.n_rows / width != m_.row_mate[row] / width;
+        }
+        return static_cast<Index>(2 * elsewhere > limits_.candidates ? n : width);
     }
 
     // Each worker sweeps over a strip. False if the pivots that are one have no large component.
