@@ -116,15 +116,9 @@ class Bitmap {
     explicit Bitmap(std::size_t n, bool value = false)
         : words_((n + 63) / 64, value ? ~std::uint64_t{0} : 0) {}
 
-    bool test(std::size_t k) const {
-        return word(k).load(std::memory_order_relaxed) >> (k & 63) & 1;
-    }
-    // As test, and what was written before the bit was claimed is visible.
-    bool test_acquire(std::size_t k) const {
-        return word(k).load(std::memory_order_acquire) >> (k & 63) & 1;
-    }
-    bool full_word(std::size_t k) const {
-        return word(k).load(std::memory_order_relaxed) == ~std::uint64_t{0};
+    // Acquired, what was written before the bit was claimed is visible.
+    bool test(std::size_t k, std::memory_order order = std::memory_order_relaxed) const {
+        return word(k).load(order) >> (k & 63) & 1;
     }
     void set(std::size_t k) { words_[k >> 6] |= bit(k); }
     void clear(std::size_t k) { words_[k >> 6] &= ~bit(k); }

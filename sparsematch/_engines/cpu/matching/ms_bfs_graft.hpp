@@ -213,14 +213,14 @@ template <bool Threads, class Index> class MsBfsGraft {
                 const Index j = columns(k);
                 if (!whole) PrefetchAhead<8>::lists(*t_, columns, k, end);
                 if (visited_.test(j)) {
-                    if (whole && j % 64 == 0 && visited_.full_word(j)) k += 63;
+                    if (whole && j % 64 == 0 && visited_.bits(j) == ~std::uint64_t{0}) k += 63;
                     continue;
                 }
                 const Index first = t_->indptr[j], last = t_->indptr[j + 1];
                 Index p = first;
                 for (; p < last; ++p) {
                     const Index i = t_->indices[p];
-                    if (!in_tree_.test_acquire(i)) continue;
+                    if (!in_tree_.test(i, std::memory_order_acquire)) continue;
                     const Index root = peek(link_[i].root);
                     if (finished_.test(root)) continue;
                     visited_.claim<Threads>(j);
