@@ -8,10 +8,10 @@ using namespace sparsematch;
 
 namespace {
 
-// -1, too, where it does not fit.
-template <class Index> std::int64_t count_entries_of(const nb::tuple& graph, int workers) {
+template <class Index>
+std::optional<std::int64_t> count_entries_of(const nb::tuple& graph, int workers) {
     const LentPattern<Index> given(graph);
-    if (!given.fits) return -1;
+    if (!given.fits) return {};
     return interruptible(workers, [&](RunContext& run) {
         return count_entries(given.a, given.lists.length(), run);
     });
@@ -30,7 +30,8 @@ template <class Index> void bind(nb::module_& m) {
 NB_MODULE(_core, m) {
     m.attr("source_digest") = SPARSEMATCH_SOURCE_DIGEST;
     m.def("count_entries", [](const nb::tuple& graph, int workers) {
-        return by_index_type([&]<class Index> { return count_entries_of<Index>(graph, workers); });
+        const auto call = [&]<class Index> { return count_entries_of<Index>(graph, workers); };
+        return by_index_type(call).value_or(-1);
     });
     m.def("set_main_thread", [](std::uint64_t ident) { main_thread = ident; });
     nb::class_<KeptTeam>(m, "KeptTeam")

@@ -31,10 +31,10 @@ template <class Index> struct LentPattern {
     Csr<Index> a{};
 };
 
-// call.operator()<Index>() for 32 bits, then for 64 if that has returned less than 0.
-template <class Call> std::int64_t by_index_type(const Call& call) {
-    const std::int64_t small = call.template operator()<std::int32_t>();
-    return small >= 0 ? small : call.template operator()<std::int64_t>();
+// An optional: call.operator()<Index>() for 32 bits, or for 64 if that has returned nothing.
+template <class Call> auto by_index_type(const Call& call) {
+    auto small = call.template operator()<std::int32_t>();
+    return small ? small : call.template operator()<std::int64_t>();
 }
 
 }  // namespace sparsematch

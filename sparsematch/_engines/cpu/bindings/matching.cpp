@@ -65,13 +65,11 @@ std::optional<nb::tuple> match_small_of(const nb::tuple& graph, nb::handle row_m
 std::optional<nb::tuple> match_small(const nb::tuple& graph, nb::handle row_mate,
                                      nb::handle col_mate, bool from_empty,
                                      const SmallPolicyArg& policy, const SettingsArg& given) {
-    const auto run = [&]<class Index> {
+    return by_index_type([&]<class Index> {
         return match_small_of<Index>(graph, row_mate, col_mate, from_empty,
                                      std::make_from_tuple<SmallPolicy>(policy),
                                      std::make_from_tuple<RunSettings>(given));
-    };
-    auto done = run.template operator()<std::int32_t>();
-    return done ? done : run.template operator()<std::int64_t>();
+    });
 }
 
 template <class Index> void bind(nb::module_& m) {
