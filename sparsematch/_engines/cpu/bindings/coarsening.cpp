@@ -8,11 +8,6 @@ using namespace sparsematch;
 
 namespace {
 
-template <class Index> Index run_wrong_mate(In<Index> mate) {
-    const ReleasedGil released;
-    return wrong_mate(mate.data(), static_cast<Index>(mate.size()));
-}
-
 template <class Index, class Value>
 nb::tuple run_galerkin_product(CsrArg<Index> matrix, In<Value> values, In<Index> mate, bool join,
                                int workers) {
@@ -31,7 +26,10 @@ nb::tuple run_galerkin_product(CsrArg<Index> matrix, In<Value> values, In<Index>
 }
 
 template <class Index> void bind(nb::module_& m) {
-    m.def("wrong_mate", run_wrong_mate<Index>);
+    m.def("wrong_mate", [](In<Index> mate) {
+        const ReleasedGil released;
+        return wrong_mate(mate.data(), static_cast<Index>(mate.size()));
+    });
     m.def("galerkin_product", run_galerkin_product<Index, float>);
     m.def("galerkin_product", run_galerkin_product<Index, double>);
     m.def("galerkin_product", run_galerkin_product<Index, std::int64_t>);
