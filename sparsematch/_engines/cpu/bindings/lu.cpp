@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "bindings/nanobind_helpers.hpp"
+#include "core/certificates.hpp"
 #include "lu/condition.hpp"
 #include "lu/factorisation.hpp"
 #include "lu/pivot_checks.hpp"
@@ -217,19 +218,21 @@ nb::object begin(nb::handle indptr, nb::handle indices, nb::handle values, std::
     const LentArray<const Index> starts(indptr), lists(indices);
     if (!starts.fits_vector(n + 1)) return nb::none();
     const auto nnz = static_cast<std::size_t>(starts.data()[n]);
-    if (!lists.fits_vector(nnz) || !v.fits_vector(nnz) ||
-        !is_compressed(starts.data(), static_cast<Index>(n), lists.data(), nnz))
-        return nb::none();
+    if (!lists.fits_vector(nnz) || !v.fits_vector(nnz)) return nb::none();
     // A first factorisation takes as long as some sixteen passes over the entries.
     constexpr std::int64_t passes = 16;
     auto held = released_unless_brief(
         passes * static_cast<std::int64_t>(nnz), wishes.policy.workers, [&](RunContext& run) {
-            Entries<Index> entries(starts.data(), lists.data(), static_cast<Index>(n), by_rows);
-            if (entries.has_repeats()) return std::unique_ptr<Held<Index, Value>>();
+            const auto size = static_cast<Index>(n);
+            const Csr<Index> given{size, size, starts.data(), lists.data()};
+            std::unique_ptr<Held<Index, Value>> out;
+            if (count_entries(given, nnz, run) < 0 || run.stopped()) return out;
+            Entries<Index> entries(given, by_rows);
+            if (entries.has_repeats()) return out;
             if (drop_zeros) entries.drop_zeros(v.data());
             auto analysis = std::make_shared<Analysis<Index>>(
                 Analysis<Index>{std::move(entries), wishes.policy, {}, {}, {}});
-            auto out = std::make_unique<Held<Index, Value>>(std::move(analysis), wishes.pivots);
+            out = std::make_unique<Held<Index, Value>>(std::move(analysis), wishes.pivots);
             out->read(v.data());
             out->state = wishes.searches ? out->go_on(nullptr, run) : out->kept(State::unmatched);
             return out;

@@ -13,17 +13,6 @@
 
 namespace sparsematch {
 
-// Whether these are compressed columns, or rows, of a square matrix. Time: O(n + nnz).
-template <class Index>
-bool is_compressed(const Index* indptr, Index n, const Index* indices, std::size_t size) {
-    if (indptr[0] != 0 || indptr[n] < 0 || static_cast<std::size_t>(indptr[n]) > size) return false;
-    for (Index j = 0; j < n; ++j)  // before an index is read: no start lies beyond the end
-        if (indptr[j + 1] < indptr[j]) return false;
-    bool inside = true;
-    for (Index p = 0; p < indptr[n]; ++p) inside &= indices[p] >= 0 && indices[p] < n;
-    return inside;
-}
-
 // Whether each list ascends without repeats.
 template <class Index>
 bool ascend(const std::vector<Index>& start, const std::vector<Index>& lists) {
@@ -51,10 +40,11 @@ enum class Taken { all, not_finite, not_zero };
 
 template <class Index> class Entries {
   public:
-    // Copies arrays of n columns, or rows.
-    Entries(const Index* indptr, const Index* indices, Index n, bool by_rows)
-        : indptr(indptr, indptr + n + 1), indices(indices, indices + indptr[n]), by_rows(by_rows) {
-        if (by_rows) order_by_columns(n);
+    // Copies arrays of columns, or rows.
+    Entries(const Csr<Index>& a, bool by_rows)
+        : indptr(a.indptr, a.indptr + a.n_rows + 1), indices(a.indices, a.indices + a.nnz()),
+          by_rows(by_rows) {
+        if (by_rows) order_by_columns(a.n_rows);
         if (by_rows || ascend(this->indptr, this->indices)) return;
         copy_columns();
         sort_columns(start_, row_.data(), place_.data());
