@@ -110,18 +110,13 @@ template <class Index, class Value> class CheckedSolve {
 
     // Solves with the factors: from one order of the user's to the other, in place.
     template <int W> bool apply(Value* x, const Piece& piece, RunContext& run) {
-        const Index *const rows = lu_.user_row.data(), *const cols = lu_.plan.col_perm.data();
-        const double *const row = lu_.pivot_row_factor.data(), *const col = lu_.equilibration
-                                                                                .col_factor.data();
-        const bool plain = side_ == Side::plain;
-        const Index *const source = plain ? rows : cols, *const target = plain ? cols : rows;
-        const double *const before = plain ? row : col, *const after = plain ? col : row;
+        const auto [from, to] = lu_.ends(side_ == Side::plain);
         Value* const y = workspace_.of(workspace_.ordered, static_cast<std::size_t>(n() * W));
         std::uint64_t lost = 0, extreme = 0;  // by their top bits
         for (std::int64_t c = 0; c < n(); ++c)
             for (int s = 0; s < W; ++s) {
-                const Value v = x[static_cast<std::int64_t>(source[c]) * W + s];
-                const Value scaled = v * before[c];
+                const Value v = x[std::int64_t{from.place[c]} * W + s];
+                const Value scaled = v * from.factor[c];
                 lost |= zero_bit(largest_part(scaled)) & ~zero_bit(largest_part(v));
                 y[c * W + s] = scaled;
             }
@@ -129,10 +124,10 @@ template <class Index, class Value> class CheckedSolve {
         for (std::int64_t c = 0; c < n(); ++c)
             for (int s = 0; s < W; ++s) {
                 extreme |= extreme_bit(largest_part(y[c * W + s]));
-                x[static_cast<std::int64_t>(target[c]) * W + s] = y[c * W + s] * after[c];
+                x[std::int64_t{to.place[c]} * W + s] = y[c * W + s] * to.factor[c];
             }
         if (check_ && (lost >> 63 != 0 || !lu_.equilibration.is_middling_throughout ||
-                       (extreme >> 63 != 0 && !are_middling<W>(y, after))))
+                       (extreme >> 63 != 0 && !are_middling<W>(y, to.factor))))
             std::fill_n(piece.errors, piece.count, infinity);
         return true;
     }

@@ -111,8 +111,8 @@ template <class Index, class Value> class Factorisation {
         return plan(run);
     }
     // All blocks but those that the plan leaves to others, by the same pivots as before where these
-    // will do. A block that fills up is planned
-    // again, and all are once other values have come so often that this pays.
+    // will do. A block that fills up is planned again, and all are once other values have come so
+    // often that this pays.
     State factorise(RunContext& run) {
         if (taken_ != Taken::all) return State::not_finite;
         Outcome outcome = Outcome::unstable;
@@ -168,9 +168,8 @@ template <class Index, class Value> class Factorisation {
         const bool plain = side == Side::plain;
         std::vector<double> scaling(static_cast<std::size_t>(size ? 0 : a.n_rows));
         if (!size) {
-            const auto& of = plain ? lu->plan.col_perm : lu->user_row;
-            const auto& factor = plain ? lu->equilibration.col_factor : lu->pivot_row_factor;
-            for (Index c = 0; c < a.n_rows; ++c) scaling[of[c]] = factor[c];
+            const auto [place, factor] = lu->ends(plain).second;
+            for (Index c = 0; c < a.n_rows; ++c) scaling[place[c]] = factor[c];
             size = unit = scaling.data();
         }
         const Value* const own = current();

@@ -131,6 +131,17 @@ template <class Index, class Value> class BlockLU {
         return counter.add(0) ? Outcome::done : Outcome::stopped;
     }
 
+    // Of what is solved with, or of its transpose: the side of the right-hand sides, and that of
+    // the solutions. By pivots, where each is in the user's order, and the factor that scales it.
+    struct End {
+        const Index* place;
+        const double* factor;
+    };
+    std::pair<End, End> ends(bool plain) const {
+        const End rows{user_row.data(), pivot_row_factor.data()},
+            cols{plan.col_perm.data(), equilibration.col_factor.data()};
+        return plain ? std::pair(rows, cols) : std::pair(cols, rows);
+    }
     std::size_t size() const { return static_cast<std::size_t>(plan.n); }
     std::size_t n_upper() const { return plan.upper_row.size(); }
     std::int64_t entries() const {

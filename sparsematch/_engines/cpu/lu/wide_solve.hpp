@@ -145,22 +145,17 @@ template <class Index, class Value> class WideSolve {
         return x;
     }
     void solve_block(Index k, const Vector& right, Vector& x) {
-        const bool plain = side_ == Side::plain;
-        const Index *const rows = lu_.user_row.data(), *const cols = lu_.plan.col_perm.data();
-        const double *const row = lu_.pivot_row_factor.data(), *const col = lu_.equilibration
-                                                                                .col_factor.data();
-        const Index *const source = plain ? rows : cols, *const target = plain ? cols : rows;
-        const double *const before = plain ? row : col, *const after = plain ? col : row;
+        const auto [from, to] = lu_.ends(side_ == Side::plain);
         const Index first = lu_.plan.starts[k], end = lu_.plan.starts[k + 1];
         std::int64_t top = Number::none;
         for (Index c = first; c < end; ++c)
-            top = std::max(top, right[source[c]].e + exponent_of(before[c]));
+            top = std::max(top, right[from.place[c]].e + exponent_of(from.factor[c]));
         if (top < Number::none / 2) return;  // all are 0, as x is
         for (Index c = first; c < end; ++c)
-            y_[c] = right[source[c]].value(exponent_of(before[c]) - top);
+            y_[c] = right[from.place[c]].value(exponent_of(from.factor[c]) - top);
         TriangularSolve<Index, Value, 1>(lu_, external_, y_.data()).solve_block(k, side_);
         for (Index c = first; c < end; ++c)
-            x[target[c]] = Number::of(y_[c], top + exponent_of(after[c]));
+            x[to.place[c]] = Number::of(y_[c], top + exponent_of(to.factor[c]));
     }
 
     // Writes: r, the residuals.
