@@ -104,11 +104,6 @@ class Run:
     steps: Steps = field(default_factory=Steps)  #: One entry for each engine that ran.
 
     @property
-    def is_read(self) -> bool:
-        """Whether the account is: it is returned, or logged."""
-        return self.detailed or steps_are_logged()
-
-    @property
     def matched(self) -> Matched:
         """What may be matched by now."""
         if self.warm:

@@ -8,15 +8,6 @@ using namespace sparsematch;
 
 namespace {
 
-template <class Index>
-std::optional<std::int64_t> count_entries_of(const nb::tuple& graph, int workers) {
-    const LentPattern<Index> given(graph);
-    if (!given.fits) return {};
-    return interruptible(workers, [&](RunContext& run) {
-        return count_entries(given.a, given.lists.length(), run);
-    });
-}
-
 template <class Index> void bind(nb::module_& m) {
     m.def("transpose", Bound<transpose<Index>>::by_workers);
     m.def("count_free", Bound<count_free<Index>>::by_workers);
@@ -30,8 +21,14 @@ template <class Index> void bind(nb::module_& m) {
 NB_MODULE(_core, m) {
     m.attr("source_digest") = SPARSEMATCH_SOURCE_DIGEST;
     m.def("count_entries", [](const nb::tuple& graph, int workers) {
-        const auto call = [&]<class Index> { return count_entries_of<Index>(graph, workers); };
-        return by_index_type(call).value_or(-1);
+        const auto count = [&]<class Index>() -> std::optional<std::int64_t> {
+            const LentPattern<Index> given(graph);
+            if (!given.fits) return {};
+            return interruptible(workers, [&](RunContext& run) {
+                return count_entries(given.a, given.lists.length(), run);
+            });
+        };
+        return by_index_type(count).value_or(-1);
     });
     m.def("set_main_thread", [](std::uint64_t ident) { main_thread = ident; });
     nb::class_<KeptTeam>(m, "KeptTeam")

@@ -2,8 +2,7 @@
 //
 // Of the order: where no arc leads back over a place between two columns, or none leads on, no
 // block has columns on both sides. Systems that were put together part by part have such places.
-// Of any order: components that no entry joins, several of them together.
-// And what some vertices reach.
+// Of any order: components that no entry joins, several together. And what some vertices reach.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +24,6 @@ namespace sparsematch {
 template <class Index> struct Pieces {
     std::vector<Index> bounds;
     Buffer<Index> order;
-
     Index operator[](Index place) const { return order.size() == 0 ? place : order[place]; }
 };
 

@@ -132,8 +132,8 @@ template <class Index> class Sweeps {
     // All columns where half of some rows have mates in other strips, and would not be swept over.
     Index width_of_strips() const {
         const std::int64_t n = a_.n_cols, strips = std::min(run_.team.size(), most_strips),
-                           width =
-                               std::clamp((n + strips - 1) / strips, std::min(limits_.strip, n), n);
+                           even = (n + strips - 1) / strips;
+        const auto width = std::clamp(even, std::min(limits_.strip, n), n);
         int elsewhere = 0;
         for (std::int64_t k = 0; k < limits_.candidates; ++k) {
             const std::int64_t row = a_.n_rows * k / limits_.candidates;

@@ -21,7 +21,7 @@ from sparsematch._engines.cpu import _core
 from sparsematch._engines.cpu.core.csr import Settings, csr, mates
 from sparsematch._engines.cpu.core.run_engine import ENGINES, HostByProducts, run_engine, transpose
 from sparsematch._engines.cpu.ordering import features
-from sparsematch._engines.registry import Matched, Run
+from sparsematch._engines.registry import Matched, Run, steps_are_logged
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.run_info import StepInfo
@@ -558,7 +558,7 @@ def improve(
     # Reads: the graph. Writes: both mates. Workspace: a byte a vertex; at times the transpose or a
     # second matching. Time: that of the engines it runs.
     policy = policy or POLICY
-    how = policy, not run.warm, (0, run.is_read, run.seed)
+    how = policy, not run.warm, (0, run.detailed or steps_are_logged(), run.seed)
     if not run.handed_over and (found := match_small(graph, matching, *how)):
         _, is_maximum, seconds, steps = found
         run.transposes_built += seconds > 0

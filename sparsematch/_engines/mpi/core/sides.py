@@ -108,15 +108,15 @@ class Side:
         places += np.arange(places.size)
         return places, counts
 
-    def slices_of(self, majors: Array, *, together: bool = False) -> list[Array]:
-        """Cut own majors into groups of at most `slice_size` entries, or of one major."""
-        # Collective if `together`: as many on every rank, the last ones perhaps empty.
+    def slices_of(self, majors: Array) -> list[Array]:
+        """Cut own majors into as many groups on every rank; collective."""
         lengths = self.indptr[majors + 1]
         lengths -= self.indptr[majors]
-        return [majors[part] for part in self.cut(lengths, together=together)]
+        return [majors[part] for part in self.cut(lengths, together=True)]
 
     def cut(self, lengths: Array, *, together: bool = False) -> list[slice]:
-        """Cut lists of these lengths likewise."""
+        """Cut lists of these lengths into groups of at most `slice_size` entries, or of one."""
+        # Collective if `together`: as many on every rank, the last ones perhaps empty.
         n, group = lengths.size, np.cumsum(lengths)
         group -= lengths
         group //= self.slice_size

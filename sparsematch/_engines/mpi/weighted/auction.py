@@ -41,7 +41,7 @@ def auction(costs: ScaledCosts, matching: DistributedMatching) -> FloatArray:
         limit = _HIGHEST * largest + _STEPS * epsilon
         for _ in range(ROUNDS):
             free = np.flatnonzero((matching.row_mate < 0) & bidding)
-            groups = costs.side.slices_of(free, together=True)
+            groups = costs.side.slices_of(free)
             if not groups:
                 break
             for rows in groups:

@@ -65,7 +65,7 @@ def _distances(costs: ScaledCosts, matching: DistributedMatching, start: FloatAr
     (highest,) = exchange.allreduce(float(start.max(initial=-np.inf)), op="MAX")
     for _ in range(ROUNDS):
         before = distance.copy()
-        for rows in side.slices_of(matched, together=True):
+        for rows in side.slices_of(matched):
             entries, counts = side.entries_of(rows)
             length = np.repeat(row_distance[rows] - pair_cost[rows], counts)
             length += costs.cost[entries]
