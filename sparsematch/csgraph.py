@@ -131,7 +131,7 @@ def min_weight_full_bipartite_matching(
     cost = -weighted.weight if maximize else weighted.weight
     matching = full_matching(*_edges(weighted.graph, cost), weighted.largest)
     (rows,) = (matching.row_mate >= 0).nonzero()
-    return rows, matching.row_mate[rows]
+    return rows, matching.row_mate[rows].astype(np.int32)
 
 
 def structural_rank(graph: SparseLike) -> np.int64:

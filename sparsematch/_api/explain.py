@@ -155,7 +155,7 @@ def explain(
         by_qr = above("numerical_rank")(columns, tolerance=tolerance)
         if numbers is None or by_qr.is_settled or not numbers.is_singular:
             numbers = by_qr
-    elif graph is not dropped:
+    elif zeros and graph is not dropped:
         rank = maximum_matching(dropped, None, **settings)[0].cardinality
     return Explanation(over, under, found[0], *names, numeric, numbers, zeros, rank)
 

@@ -22,7 +22,7 @@ from sparsematch._types.choices import ExactMethod
 from sparsematch._types.deficient_pieces import DeficientPieces
 from sparsematch._types.matching import Matching
 from sparsematch._types.numerical_rank import NumericalRank
-from sparsematch._types.singularity import Dependence
+from sparsematch._types.singularity import Dependence, NumericalDefects, members_of
 from sparsematch._types.sparse_like import Local
 from sparsematch._types.view import without_view
 
@@ -99,6 +99,9 @@ def candidates(why: Explanation) -> Candidates:
     only: tuple[Any, Any] = None, None
     if isinstance(numbers, NumericalRank) and numbers.is_settled:
         only = numbers.undetermined_cols, numbers.redundant_rows
+    elif isinstance(numbers, NumericalDefects) and numbers.is_complete and all(dependences):
+        fix, drop = (members_of(one.indices for one in each) for each in dependences)
+        only = fix, drop
     return Candidates(
         _sorted(why.underdetermined, dependences[0], why.col_names, only[0]),
         _sorted(why.overdetermined, dependences[1], why.row_names, only[1]),

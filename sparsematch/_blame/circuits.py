@@ -61,12 +61,12 @@ def find_circuits(A: Any, rcond: float, drop: float) -> Circuits:
         if (free := factors.dead).max(initial=0) >= n:
             free, basis = _on_own_columns(basis)
         own, _ = of_both = two_residuals(A, scaling, basis, scaling[1])
-    residuals = of_both.max(axis=0)
+    residuals, smallest = of_both.max(axis=0), min(factors.smallest[:1], default=0.0)
     # small coefficients have less digits: what is large in other units only may be rounding alone
-    clear = own.max(initial=0) <= max(rcond, SINGULAR) and factors.smallest[0] >= _NEAR * rcond
+    clear = own.max(initial=0) <= max(rcond, SINGULAR) and smallest >= _NEAR * rcond
     clear &= residuals.max(initial=0) <= max(rcond, ROUNDING_OF_RESIDUALS)
     is_settled = bool(factors.is_settled and clear)
-    return Circuits(basis, free, scaling, residuals, factors.smallest[0], is_settled)
+    return Circuits(basis, free, scaling, residuals, smallest, is_settled)
 
 
 def _on_own_columns(basis: Any) -> tuple[IndexArray, Any]:

@@ -334,7 +334,7 @@ class _LocalLines:
     def _checked(self, vectors: Array) -> list[Dependence]:
         """Return those that vanish in long double; with simple coefficients, if they do so too."""
         trials: list[tuple[int, IndexArray, Array]] = []
-        for k, vector in enumerate(vectors.T):
+        for k, vector in enumerate(vectors.T[vectors.any(axis=0)]):
             members = np.flatnonzero(vector)
             size = np.abs(coefficients := in_units(vector[members], self._factors[members]))
             coefficients = coefficients / coefficients[(size > (1 - 1e-9) * size.max()).argmax()]
@@ -363,7 +363,8 @@ class _Fit(NamedTuple):
     @classmethod
     def of(cls, lines: _LocalLines, vector: Array, members: IndexArray) -> "_Fit | None":
         """Fit the members of a combination."""
-        if (terms := lines.terms(vector, members)) is None:
+        terms = lines.terms(vector, members)
+        if terms is None or not np.isfinite(terms).all():
             return None
         sizes = np.maximum(np.abs(terms).max(axis=1, initial=0), TINY)
         columns = (terms / sizes[:, np.newaxis]).T[:, ::-1]

@@ -81,8 +81,8 @@ def no_values(name: str) -> ValueError:
 @advising
 def split_zeros(graph: BipartiteCSR, data: Any) -> tuple[BipartiteCSR, int, Any]:
     """Return the pattern of the entries that are not zero, how many are, and the others' values."""
-    # `data` are the values, one for each entry of `graph`, in the same memory. If none is zero,
-    # both come back as they are. Time: O(nnz), where indices ascend; else they are sorted first.
+    # `data` are the values, one for each entry of `graph`, in the same memory. If none is zero or
+    # repeated, both come back as they are. Time: O(nnz) where indices ascend; else of a sort, too.
     given, places = data, graph
     if on_gpu(data):
         places, data = add_up_on_gpu(graph, data)
@@ -90,4 +90,5 @@ def split_zeros(graph: BipartiteCSR, data: Any) -> tuple[BipartiteCSR, int, Any]
         places, data = add_up(graph, data)
     keep = data != 0
     n_zeros = namespace(keep).flatnonzero(~keep).size
-    return (keep_entries(places, keep), n_zeros, data[keep]) if n_zeros else (graph, 0, given)
+    changed = n_zeros or places.nnz < graph.nnz
+    return (keep_entries(places, keep), n_zeros, data[keep]) if changed else (graph, 0, given)

@@ -59,7 +59,8 @@ def sniff(head: bytes) -> Reader:
 def read_matrix_market(source: Source) -> Any:
     """Read Matrix Market, coordinates or a dense array."""
     with source.open("rb") if isinstance(source, Path) else nullcontext(source) as stream:
-        check_text(stream)
+        if not check_text(stream):  # SciPy's parser goes on beyond blanks at the end
+            return call_reader(scipy.io.mmread, io.BytesIO(stream.read() + b"\n"))
         # SciPy's reader is faster with a name, but opens none that is not UTF-8
         by_name = isinstance(source, Path) and is_utf8(os.fspath(source))
         return call_reader(scipy.io.mmread, source if by_name else stream)

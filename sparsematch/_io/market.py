@@ -52,7 +52,7 @@ class MarketFile:
         self.lines += n
         head = f"%%MatrixMarket matrix coordinate {header.field} {header.symmetry}\n{_SIDE} {_SIDE}"
         try:
-            A = call_reader(scipy.io.mmread, io.BytesIO(f"{head} {n}\n".encode() + text))
+            A = call_reader(scipy.io.mmread, io.BytesIO(f"{head} {n}\n".encode() + text + b"\n"))
         except ValueError as error:  # which counts lines of the part
             raise UnreadableFile(re.sub(r"^Line \d+: ", "", str(error))) from None
         check_places(A.row, A.col, self.shape, first=1)

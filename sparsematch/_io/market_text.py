@@ -77,13 +77,15 @@ def read_header(file: BinaryIO) -> Header:
     return Header(layout, field, symmetry, (n_rows, n_cols), entries, file.tell())
 
 
-def check_text(file: BinaryIO) -> None:
-    """Check a whole file, some at a time, or raise UnreadableFile; it is left at its beginning."""
-    header, found = read_header(file), 0
+def check_text(file: BinaryIO) -> bool:
+    """Check a whole file, or raise UnreadableFile; go back, and tell if its last line ends."""
+    header, found, last = read_header(file), 0, b"\n"
     while text := file.read(PIECE):
-        found += count_entries(header, text + file.readline(PIECE))
+        last = text + file.readline(PIECE)
+        found += count_entries(header, last)
     check_number(header, found)
     file.seek(0)
+    return last.endswith(b"\n")
 
 
 def check_number(header: Header, found: int) -> None:

@@ -74,7 +74,7 @@ def described(
     for place, each in enumerate(sets[: wording.most], start=1):
         words, *details = _describe(each, wording, 5)
         lines += [f"  {place}. {words}", *details]
-    if (hidden := n_sets - wording.most) > 0:
+    if (hidden := n_sets - min(len(sets), wording.most)) > 0:
         lines.append(f"  and {hidden:,} more")
     return lines, n_sets
 
@@ -148,6 +148,7 @@ def _digits(residual: float) -> str:
     return "" if residual <= ROUNDING_OF_RESIDUALS else f" (to {vanishing_digits(residual)})"
 
 
+@np.errstate(all="ignore")
 def _gathered(dependences: Iterable[Dependence]) -> list[Dependence | Multiples]:
     """Return dependences, those of two that share members as one, in the place of the first."""
     neighbours: dict[int, list[tuple[int, Any, float]]] = {}
@@ -162,8 +163,10 @@ def _gathered(dependences: Iterable[Dependence]) -> list[Dependence | Multiples]
         if one.size != 2:
             out.append(one)
         elif int(one.indices[0]) not in seen:
-            out.append(_reached(one, neighbours))
-            seen.update(out[-1].indices.tolist())
+            joined = _reached(one, neighbours)
+            in_range = np.isfinite(joined.factors).all()
+            out.append(joined if in_range else one)
+            seen.update(joined.indices.tolist() if in_range else ())
     return out
 
 

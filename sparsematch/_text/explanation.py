@@ -172,9 +172,10 @@ class Explanation(Page, Ranked):
         """Return the lines of the text; the parts are one below the other, empty lines between."""
         for name, number in (("max_pieces", max_pieces), ("max_names", max_names)):
             check_count(name, number)
-        wording = Wording(*self._names, max_pieces, max_names)
-        lines: list[Line] = [_headline(self), *_remarks(self)]
         found = self.numbers
+        choice = "any will do" if found is None else "by the structure any will do"
+        wording = Wording(*self._names, max_pieces, max_names, choice)
+        lines: list[Line] = [_headline(self), *_remarks(self)]
         by_structure = found is None or self.shape[0] == self.shape[1]
         account = _parts(self, wording) if by_structure else []
         if isinstance(found, NumericalRank):
@@ -370,7 +371,8 @@ def _conflict(piece: DeficientPiece, wording: Wording) -> list[str]:
         size = f"{piece.rows.size:,} x {piece.cols.size:,}"
         more = count(rest, f"more {noun}")
         lines.append(f"  beside it, {more} too many in the same piece of {size}")
-    return [*lines, f"  to do: {verb} one of these {noun}s (any will do), or {other} one of them"]
+    choice = f"one of these {noun}s ({wording.choice})"
+    return [*lines, f"  to do: {verb} {choice}, or {other} one of them"]
 
 
 def _repair(why: Explanation) -> list[str]:
@@ -380,8 +382,7 @@ def _repair(why: Explanation) -> list[str]:
     first = zip(rows[:3].tolist(), cols[:3].tolist(), strict=True)
     pairs = [f"{why.col_name(j)} in {why.row_name(i)}" for i, j in first]
     more = f" and {rows.size - len(pairs):,} more" if rows.size > len(pairs) else ""
-    is_less = why.numbers is not None and why.numbers.rank < why.structural_rank
-    rank = "structural rank" if is_less else "rank"
+    rank = "rank" if why.numbers is None else "structural rank"
     return [
         f"To raise the {rank} by one, put a variable of the under-determined part ({under:,})",
         f"into an equation of the over-determined part ({over:,}); no other new entry helps.",

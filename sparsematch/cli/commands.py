@@ -68,13 +68,14 @@ def explain(arguments: Namespace) -> int:
     progress = Progress(sys.stderr, arguments.quiet)
     given = _read(arguments, progress)
     names = _names_of(arguments, given)
-    numeric = arguments.numeric
-    matrix, zeros = _without_zeros(given, numeric or arguments.drop_zeros)
+    numeric, drop = arguments.numeric, arguments.numeric or arguments.drop_zeros
+    matrix, zeros = _without_zeros(given, drop)
     matching, run = _match(matrix, arguments, progress)
     with progress.step("explain", f"looking for {'dependences' if numeric else 'conflicts'}"):
         try:
             how: Any = {"tolerance": arguments.tolerance, "workers": arguments.workers}
-            why = explain_singularity(matrix, *names, numeric=numeric, matching=matching, **how)
+            seen = sparsematch.view(given, zeros="drop") if drop else given
+            why = explain_singularity(seen, *names, numeric=numeric, matching=matching, **how)
         except ValueError as error:  # a value that is not finite
             raise CannotProduce(f"{arguments.file}: {error}") from None
     if arguments.plot:

@@ -149,6 +149,20 @@ def test_standard_input_that_is_not(text, words):
         read_stream(io.BytesIO(text))
 
 
+@pytest.mark.parametrize("end", [b"", b" ", b"\t", b"\r", b" \t \r", b"\n"])
+@pytest.mark.parametrize(
+    "text", [b"coordinate real general\n1 1 1\n1 1 5", b"array real general\n1 1\n5"]
+)
+def test_a_file_may_end_within_its_last_line(text, end, tmp_path):
+    # SciPy's parser went on beyond blanks there, and the process died
+    text, file = b"%%MatrixMarket matrix " + text + end, tmp_path / "a.mtx"
+    file.write_bytes(text)
+    code = f"from sparsematch.cli import main; main(['rank', {str(file)!r}]); main(['rank', '-'])"
+    done = run_python("-c", code, input=text, text=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.count(b"1 of 1") == 2
+
+
 def test_standard_input_and_output(folder):
     done = run_python(*MATCH, "-", "--save", "-", input=mtx(FULL), text=False)
     assert (done.returncode, done.stderr) == (0, b"")

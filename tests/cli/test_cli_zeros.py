@@ -101,3 +101,9 @@ def test_values_that_are_no_numbers(tmp_path, capsys):
     main(["rank", str(tmp_path / "a.npz")])
     assert "Traceback" not in capsys.readouterr().err
     assert main(["rank", "--drop-zeros", str(tmp_path / "a.npz")]) == 3
+
+
+@pytest.mark.parametrize("option", ["--drop-zeros", "--numeric"])
+def test_what_zeros_say_is_not_said_of_all_values(folder, capsys, option):
+    out = run(capsys, "explain", option, folder / "hidden.mtx")
+    assert "rank 2 at most, whatever the other values.\n1 stored zero dropped." in out

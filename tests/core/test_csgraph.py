@@ -163,3 +163,5 @@ def test_full_matching_of_odd_weights():
         rows, _ = matching(sp.csr_array(([0.0, 1.0, 1.0], ([0, 0, 1], [0, 1, 0])), shape=(2, 2)))
     assert rows.tolist() == [0, 1]
     assert [array.size for array in matching(sp.csr_array((0, 3)))] == [0, 0]
+    long = with_index_type(sp.csr_array(np.ones((2, 3))), np.int64)
+    assert [array.dtype for array in matching(long)] == [np.int64, np.int32]

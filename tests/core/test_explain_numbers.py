@@ -368,3 +368,32 @@ def test_what_has_no_values():
     texts = sp.csr_array((np.array([b"a", b"b"]), [0, 1], [0, 1, 2]), shape=(2, 2))
     with pytest.raises(TypeError, match="must hold numbers"):
         sm.explain_singularity(texts, numeric=True)
+
+
+EXTREME = [
+    [[0, 1e-294], [1e-221, 1e187], [1e283, 0]],
+    [[0, 0, 0, 0], [1e-116, 0, 1e269, 1e-260], [0, 0, 1, 0], [0, 0, 1, 0]],
+    [
+        [0, 1, 1e-227, 0, 0, 1e292],
+        [0, 0, 0, 0, 0, 0],
+        [0, 0, 1, 0, 0, 1],
+        [0, 1e-174, 0, 1e297, 1, 0],
+        [0, 1, 1e225, 0, 0, 1],
+        [0, 1, 1e-257, 1e81, 0, 0],
+    ],
+    [[1e85, 1e-237, 1.0]],
+    [[1e85], [1e-237], [1.0]],
+]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("dense", EXTREME)
+def test_values_at_both_ends_of_the_range(dense):
+    why = sm.explain_singularity(sp.csr_array(dense), numeric=True)
+    assert not {"nan", "inf"} & set(str(why).replace(",", " ").split())
+    assert "0 * " not in str(why)
+
+
+def test_sets_that_are_not_named_are_counted():
+    why = sm.explain_singularity(sp.csr_array([[1e-200] * 2, [1e200] * 2, [3.0] * 2]), numeric=True)
+    assert len(why.numbers.equations) == 2 or "and 1 more" in str(why)

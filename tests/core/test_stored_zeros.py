@@ -313,3 +313,11 @@ def test_over_one_rank():
     bare = sm.DistributedCSR(None, A.indptr, A.indices, 0, A.shape)
     with pytest.raises(ValueError, match="A has no values"):
         sm.structural_rank(dropped(bare))
+
+
+def test_repeated_entries_are_added_up_whether_or_not_one_is_zero():
+    for values in ([1.0, 1, 2], [1.0, 1, 0]):
+        A = sp.csr_array((np.array(values), np.array([0, 0, 1]), np.array([0, 2, 3])), shape=(2, 2))
+        dropped = sm.view(A, zeros="drop")
+        assert sm.entry_roles(dropped).size == dropped.read().nnz == 1 + (values[2] != 0)
+        assert sm.explain_singularity(A).rank_without_zeros == (None if values[2] else 1)

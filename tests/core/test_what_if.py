@@ -201,3 +201,22 @@ def test_what_blocks_need_of_another_matrix():
         form.needs(sp.csr_array([[1, 1], [1, 1]]))
     with pytest.raises(ValueError, match="shape"):
         form.needs(sp.csr_array([[1, 1]]))
+
+
+def test_candidates_by_the_values_where_the_pattern_is_singular_too():
+    rng = np.random.default_rng(3)
+    singular = 0
+    for _ in range(400):
+        n = rng.integers(2, 5)
+        dense = rng.integers(-1, 2, (n, n)) * (rng.random((n, n)) < 0.6)
+        why = explain_singularity(sp.csr_array(dense.astype(float)), numeric=True)
+        singular += why.is_singular
+        full = exact_rank(dense)
+        keep = [k for k in range(n) if exact_rank(np.delete(dense, k, 0)) == full]
+        fix = [
+            k for k in range(n) if exact_rank(np.vstack([dense, np.eye(n, dtype=int)[k]])) > full
+        ]
+        found = candidates(why)
+        assert sorted(found.drop.tolist()) == (keep if full < n else [])
+        assert sorted(found.fix.tolist()) == fix
+    assert singular > 50
