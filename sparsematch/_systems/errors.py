@@ -190,10 +190,12 @@ def structurally_singular(system: NamedSystem, rank: int) -> SingularMatrixError
     return SingularMatrixError(text, system=system)
 
 
-def numerically_singular(system: NamedSystem, block: IndexPair) -> SingularMatrixError:
+def numerically_singular(
+    system: NamedSystem, block: IndexPair, fault: str = "has no inverse"
+) -> SingularMatrixError:
     """Describe a matrix with a singular diagonal block."""
     name = name_block(block, (system.row_names, system.col_names))
-    return SingularMatrixError(f"numerically singular: {name} has no inverse", *block, system)
+    return SingularMatrixError(f"numerically singular: {name} {fault}", *block, system)
 
 
 def name_block(block: IndexPair, names: BothNames) -> str:

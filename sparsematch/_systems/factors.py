@@ -310,10 +310,11 @@ class BlockFactors:
                 else:
                     self._external[k] = ScaledFactor(choice, indptr, rows, own, memory)
             except Singular:
-                raise self._singular(values, k) from None
+                fault = "is left without a pivot by the solver that was asked for"
+                raise self._singular(values, k, fault) from None
 
     def _solve_external(self, k: int, x: Array, side: str) -> None:
         self._external[k].solve_in_place(x, side)
 
-    def _singular(self, values: Array, k: int) -> RuntimeError:
-        return numerically_singular(self.plan.system(values), self.plan.block(k))
+    def _singular(self, values: Array, k: int, *fault: str) -> RuntimeError:
+        return numerically_singular(self.plan.system(values), self.plan.block(k), *fault)

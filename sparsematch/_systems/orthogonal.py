@@ -71,7 +71,7 @@ class OrthogonalFactors:
         factorise = partial(self._ops.factorise, graph, values)
         tolerance, last = rcond * norms, np.zeros(n, bool)
         #: Whether R1 has no tiny singular value, and B maps the null vectors to as good as nothing.
-        self.is_settled, may_exchange = False, True
+        self.is_settled, may_exchange, better_last = False, True, last
         for _ in range(_ROUNDS):
             self.is_settled = False
             self._again = partial(factorise, tolerance=tolerance, last=last)
@@ -81,6 +81,8 @@ class OrthogonalFactors:
                 decided[dependent] = decided[self._depend_on(dependent)] = np.inf
             elif decreed.any() and (wrong := self._wrongly_dead(decreed))[0].size:
                 decided[wrong[0]] = wrong[1]
+                if not may_exchange:  # else the selection before the exchange would come back
+                    better_last = last
             else:
                 self.is_settled = True
                 can_exchange = may_exchange and self.dead.size
@@ -88,7 +90,7 @@ class OrthogonalFactors:
                     break
                 may_exchange, decided = False, rcond * norms
                 decided[better] = np.inf
-            tolerance, last = decided, np.isinf(decided)
+            tolerance, last = decided, np.isinf(decided) | better_last
 
     def _split(self, found: UpperTrapezoid) -> None:
         columns, start, values = found.columns, found.start, found.values

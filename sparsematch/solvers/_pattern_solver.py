@@ -100,13 +100,14 @@ class PatternSolver:
         self._settings: dict[str, Any] = {"patterns": patterns, "singular": singular}
         self._settings |= {"pivoting": pivoting, "solver": solver, "workers": workers}
         self._known: list[_Known] = []  # the one used last comes first
+        self._last: _Known | None = None  # that of the last call, if it has factors
         self._lock = threading.Lock()
         self.n_analyses = self.n_factorisations = 0
 
     @property
     def lu(self) -> BlockTriangularLU | None:
         """The factorisation of the last matrix."""
-        return self._known[0].lu if self._known else None
+        return self._last.lu if self._last else None
 
     def solve(self, A: SparseLike | NDArray[Any], b: ArrayLike | SparseLike) -> Any:
         """Solve a linear system, or several with the same matrix.
@@ -148,15 +149,17 @@ class PatternSolver:
         is_matrix = issparse(A)
         A = compress(A) if is_matrix else A
         for k, known in enumerate(self._known):
-            if known.pattern.is_of(A) if is_matrix else k == 0:
+            if known.pattern.is_of(A) if is_matrix else known is self._last:
                 self._known.insert(0, self._known.pop(k))
+                self._last = known
                 nnz = known.pattern.nnz  # SciPy may keep more room than that
                 self.n_factorisations += known.update(A.data[:nnz] if is_matrix else A)
                 return known.lu
+        self._last = None
         pivoting, solver, workers = map(self._settings.get, ("pivoting", "solver", "workers"))
         begun = begin(A, None, pivoting, solver, pivots=PIVOTS, workers=workers)
         known = _Known(BlockTriangularLU._of(BlockFactors.of(begun)), A.data)
-        self._known = [known, *self._known[: self._settings["patterns"] - 1]]
+        self._last, self._known = known, [known, *self._known[: self._settings["patterns"] - 1]]
         self.n_analyses, self.n_factorisations = self.n_analyses + 1, self.n_factorisations + 1
         return known.lu
 

@@ -582,3 +582,12 @@ def test_no_thread_makes_another_one_raise():
             thread.join()
     assert failed == []
     assert warnings.filters == filters
+
+
+@pytest.mark.parametrize("basic", [True, False])
+def test_the_rank_of_nearly_parallel_columns(basic):
+    # One row was lost without a word; singular values are 3.9, 0.9, 0.03 and 5e-4 of columns.
+    A, b = np.vander([0.09, 0.98, 0.12, 0.07], 16), np.array([0.0, 0, 0, 1])
+    x = lstsq(sp.csc_array(A), b, minimum_norm=not basic)
+    assert x.rank == 4
+    assert np.abs(A @ x.x - b).max() < 1e-10

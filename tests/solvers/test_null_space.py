@@ -119,3 +119,16 @@ def test_ctrl_c():
         with pytest.raises(KeyboardInterrupt):
             solvers.null_space(A)
         assert time.monotonic() - sent[-1] < 1  # 0.3 s on an idle machine
+
+
+def test_columns_that_were_exchanged_stay_where_the_rank_shows():
+    # Nearly parallel columns: in the order before the exchange one of five is lost.
+    left = np.array([[1, 0, 1, -1, -1], [0, 1, 1, 1, -1], [1, 0, 0, 0, 0]])
+    left = np.vstack([left, [[0, 1, -1, 0, -1], [-1, 0, 0, -1, 1]]])
+    A = left @ np.vander([0.05, 0.86, 0.06, 0.17, 0.67], 17)
+    found = solvers.null_space(sp.csc_array(A))
+    assert (found.rank, found.is_settled) == (5, True)
+    assert np.abs(A @ found.vectors).max() < 1e-10 * np.abs(found.vectors).max()
+    found = solvers.null_space(sp.csc_array(A), basis="orthonormal")
+    assert found.rank == 5
+    assert np.abs(A @ found.vectors).max() < 1e-10

@@ -1,7 +1,9 @@
 """A solver that knows the patterns it has met."""
 
+import contextlib
 import copy
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import MatrixRankWarning
 
 from foreign import Bcsr, SparseTensor
-from sparsematch.solvers import PatternSolver
+from sparsematch.solvers import PatternSolver, SingularMatrixError
 from test_solver_zeros import compressed
 
 A = sp.csr_array([[4.0, 1, 0], [0, 2, 1], [1, 0, 3]])
@@ -144,3 +146,22 @@ def test_copies_know_nothing():
     for other in (copy.deepcopy(solver), pickle.loads(pickle.dumps(solver))):
         assert counts(other) == (0, 0)
         assert other._settings == solver._settings
+
+
+@pytest.mark.parametrize("singular", ["nan", "raise"])
+def test_values_alone_are_never_of_the_pattern_before(singular):
+    A, B = sp.csc_array([[2.0, 1.0], [0.0, 4.0]]), sp.csc_array([[3.0, 0.0], [5.0, 7.0]])
+    b, first = np.array([1.0, 2.0]), B.copy()
+    first.data = np.array([3.0, 5.0, 0.0])  # a new pattern, singular at once
+    solver = PatternSolver(singular=singular)
+    solver.solve(A, b)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with contextlib.suppress(SingularMatrixError):
+            assert np.isnan(solver.solve(first, b)).all()
+    assert solver.lu is None
+    with pytest.raises(TypeError, match="must be a SciPy sparse"):
+        solver.solve(B.data, b)
+    expected = np.linalg.solve(B.toarray(), b)
+    for values in (B, B.data):
+        np.testing.assert_allclose(solver.solve(values, b), expected, rtol=1e-15)
