@@ -230,6 +230,7 @@ def _digits(system: _System, b: Array | None, rng: Generator) -> dict[str, Any]:
     digits, vanishing, backward = np.full(n, MOST_DIGITS), np.ones(n, bool), 0.0
     for right in rights:
         with np.errstate(all="ignore"):
+            right /= np.abs(right).max(initial=0) or 1.0  # squares shall not overflow
             x = system.factors.solve(right, "N")[0]
         errors = expected_errors(S, x, right, system.solve, rng)
         own = np.nan_to_num(digits_of(errors, x))

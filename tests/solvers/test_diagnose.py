@@ -362,3 +362,9 @@ def test_the_rank_of_a_large_matrix_is_exact_once_all_dependences_are_named():
     assert str(found).startswith("Singular: rank 599 of 600, see below.")
     A[301] = 0
     assert str(diagnose(A.tocsc())).startswith("Singular: rank 599 of 600, see below.")
+
+
+@pytest.mark.parametrize("large", [1e300, 5e307])
+def test_large_values_have_all_their_digits(large):
+    for A in (np.full((1, 1), large), np.diag([large, 1.0])):
+        assert str(diagnose(sp.csc_array(A))).startswith("Sound: expect at least 15 digits")
