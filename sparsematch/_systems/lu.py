@@ -286,7 +286,7 @@ class BlockTriangularLU(InverseOperator):
         or its normwise one above 1e-15. Where one remains above 1e-12, the blocks are factorised
         again with partial pivoting, or the whole matrix is, once, and the system is solved with
         that. A row whose terms are tiny beside its norm and that of the solution is measured by
-        those (Arioli, Demmel, Duff 1989).
+        those after one step (Arioli, Demmel, Duff 1989).
 
         Parameters
         ----------

@@ -421,3 +421,14 @@ def test_the_condition_of_the_whole_is_estimated_once_for_pivots(monkeypatch):
         for _ in range(2):
             assert np.abs(A @ lu.solve(b) - b).max() < 1e-5
         assert len(asked) == times
+
+
+@pytest.mark.parametrize("trans", ["N", "T"])
+def test_an_element_that_is_tiny_beside_the_others_has_its_digits(trans):
+    """A row with terms of 1, beside a norm of 4e18 with that of the solution."""
+    A = sp.csc_array([[4e9, 0, 9e-8], [0, 5e7, -7e9], [-3e-8, -1e-9, 0]])
+    lu = splu(A if trans == "N" else A.T)
+    for b in (np.array([2.0, 3, 1]), np.array([[2.0, 1], [3, 5], [1, 7]])):
+        x = lu.solve(b, trans)
+        terms = abs(A) @ np.abs(x) + np.abs(b)
+        assert (np.abs(A @ x - b) <= 1e-13 * terms).all()

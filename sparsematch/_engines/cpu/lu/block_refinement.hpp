@@ -9,10 +9,10 @@
 // max_i |b' - By|_i / (|B| |y| + |b'|)_i. Arioli, Demmel, Duff, Solving sparse linear systems with
 // sparse backward error (SIAM J. Matrix Anal. Appl. 10, 1989): a row whose denominator is tiny, as
 // y is so in all its columns, is measured by its norm and that of y, both in the user's units; here
-// only if the block is the whole matrix, as terms outside need not be tiny: wide_solve.hpp sees to
-// that. Skeel, Iterative refinement implies numerical stability for Gaussian elimination (Math.
-// Comp. 35, 1980): one step in the same precision makes the componentwise error small unless growth
-// or condition are extreme.
+// after one step, and only if the block is the whole matrix, as terms outside need not be tiny:
+// wide_solve.hpp sees to that. Skeel, Iterative refinement implies numerical stability for Gaussian
+// elimination (Math. Comp. 35, 1980): one step in the same precision makes the componentwise error
+// small unless growth or condition are extreme.
 #pragma once
 
 #include <algorithm>
@@ -75,13 +75,14 @@ template <class Index, class Value, int W> class BlockRefinement {
         const auto first = at(lu_.plan.starts[k]), end = at(lu_.plan.starts[k + 1]);
         SolutionError errors[W], now[W];
         double error = measure(k, x_, errors);
-        for (int step = 0; step < SolutionError::max_steps && error > 1; ++step) {
-            const double before = error;
+        const auto goes_on = [&](int step) { return error > 1 || (step == 0 && by_terms_ > 0); };
+        for (int step = 0; step < SolutionError::max_steps && goes_on(step); ++step) {
+            const double before = error, by_terms = by_terms_;
             std::copy(r_ + first, r_ + end, better_ + first);
             TriangularSolve<Index, Value, W>(lu_, external_, better_).solve_block(k, side_);
             for (auto i = first; i < end; ++i) better_[i] += x_[i];
             const double after = measure(k, better_, now);
-            if (!(after < before)) break;
+            if (!(after < before || (after == before && by_terms_ < by_terms))) break;
             std::copy(better_ + first, better_ + end, x_ + first);
             std::copy(now, now + W, errors), error = after;
             if (!(after < before / 2)) break;
@@ -174,7 +175,7 @@ template <class Index, class Value, int W> class BlockRefinement {
     double measure(Index k, const Value* y, SolutionError* errors) {
         double largest_r[W] = {}, largest[W] = {}, worst[W], most = 1;
         std::fill_n(worst, W, SolutionError::good_componentwise * share);
-        norms_are_known_ = false;
+        norms_are_known_ = false, by_terms_ = 0;
         const bool by_columns = W == 1 && side_ == Side::plain;
         if (by_columns) scatter(k, y);
         for (Index c = lu_.plan.starts[k]; c < lu_.plan.starts[k + 1]; ++c) {
@@ -220,7 +221,10 @@ template <class Index, class Value, int W> class BlockRefinement {
                     size[s] <= tiny * (by_norm + magnitude(right_[at(c) + s])))
                     beside += by_norm;
             }
-            if (residual[s] <= worst[s] * beside) continue;
+            if (residual[s] <= worst[s] * beside) {
+                by_terms_ = std::max(by_terms_, residual[s] / size[s]);
+                continue;
+            }
             worst[s] = residual[s] / beside;
             if (std::isnan(worst[s])) worst[s] = infinity;
         }
@@ -235,6 +239,7 @@ template <class Index, class Value, int W> class BlockRefinement {
     const std::vector<double>&row_factor_, &col_factor_;  // of what is solved with
     double errors_[W] = {}, norms_[W] = {};               // of solutions, while these are measured
     bool norms_are_known_ = false;
+    double by_terms_ = 0;  // the largest error, beside their terms, of rows that are good by norm
 };
 
 }  // namespace sparsematch
