@@ -1,12 +1,13 @@
 """The columns of a square matrix with the largest product on the diagonal, for a factorisation."""
 
+from typing import Any
+
 import numpy as np
 
 from sparsematch._base.arrays import Array, FloatArray, FloatPair, IndexArray
-from sparsematch._engines.cpu import _core
-from sparsematch._engines.cpu.core.csr import csr
+from sparsematch._engines.cpu.weighted.product_batch import write_products
 from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.weighted_proof import warn_of_cut_factors
+from sparsematch._types.transversal_batch import TransversalBatch
 
 
 def product_diagonal(
@@ -16,18 +17,10 @@ def product_diagonal(
 
     The matrix is given by columns, magnitudes are positive and finite. Time: that of `least_cost`.
     """
-    n, none = graph.n_cols, np.empty(0)
-    row_of, col_of = np.empty(n, graph.dtype), np.empty(n, graph.dtype)
-    duals, scales = (np.empty(n), np.empty(n)), (np.empty(n), np.empty(n))
-    in_range = np.ones(1, bool)
-    numbers, start = (np.empty(1), in_range), (np.empty(0, graph.dtype), none)
-    pattern, mates, values = csr(graph), (row_of, col_of), (magnitude, np.empty(0, np.int64))
-    stored = scales[1], scales[0]  # columns are the stored rows
-    arrays, flags = (values, mates, duals, stored, numbers, start), (True, False, False)
-    _core.product_batch(pattern, *arrays, flags, 1)
-    if not in_range[0]:
-        warn_of_cut_factors()
-    return row_of, *scales
+    batch = TransversalBatch.empty(graph, 1, scaling=True)
+    write_products(graph, magnitude[np.newaxis], None, batch, 0, None, False, 1)
+    best: Any = batch[0]
+    return best.matching.col_mate, best.row_scale, best.col_scale
 
 
 def scale_columns(
