@@ -6,7 +6,6 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
-from typing import TextIO
 
 from sparsematch._io import UnreadableFile
 from sparsematch.cli import ranks
@@ -44,10 +43,10 @@ def _run(argv: Sequence[str] | None) -> int:
         return _fail(error, _WRONG_USAGE)
     # `sparsematch ... | head`: what is left to write goes nowhere, without a traceback
     except BrokenPipeError:
-        _silence(sys.stdout)
+        _silence()
         return _BROKEN_PIPE
     except OSError as error:
-        _silence(sys.stdout)
+        _silence()
         return _fail(f"cannot write the output: {error.strerror or error}", _NO_RESULT)
 
 
@@ -88,6 +87,6 @@ def _fail(message: object, status: int) -> int:
     return status
 
 
-def _silence(stream: TextIO) -> None:
+def _silence() -> None:
     with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
