@@ -38,11 +38,6 @@ THREADS = 256
 _CLAIMS, _FOLLOWERS = 0, 1
 
 
-def lanes_of(mean: float) -> int:
-    """Return the number of threads that share a list, given the mean length."""
-    return 2 if mean < 8 else 8 if mean < 32 else 32
-
-
 class Forest:
     """The part of a forest on one rank: trees from all free rows."""
 
@@ -54,7 +49,8 @@ class Forest:
         xp, dtype, nnz = namespace(A.indptr), A.dtype, A.local_nnz
         self._xp, self.A, self.exchange, self.account = xp, A, exchange, account
         n_rows = len(A.own_rows)
-        self.lanes = lanes_of(nnz / max(n_rows, 1))
+        mean = nnz / max(n_rows, 1)
+        self.lanes = 2 if mean < 8 else 8 if mean < 32 else 32  # threads that share a list
         macros = {"LANES": self.lanes, "LONG": LONG, "THREADS": THREADS}
         self.kernels = compile.load("matching/over_ranks/forest", dtype, **macros)
         self.counts = Counts(self.kernels, exchange, xp, buffers=2, cleared=3)
