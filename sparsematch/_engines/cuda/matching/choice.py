@@ -174,12 +174,10 @@ def _have_pendants(f: Features, p: Policy) -> bool:
     return may_have_pendants(f.nnz, lists.n, p) and lists.single > p.pendant
 
 
-def _is_lopsided(f: Features, p: Policy) -> bool:
-    return max(f.n_major, f.n_minor) >= p.lopsided * min(f.n_major, f.n_minor)
-
-
-def _are_long_and_uneven(f: Features, p: Policy) -> bool:
+def _suit_min_degree(f: Features, p: Policy) -> bool:
     lists = _lists(f, p)
+    if max(f.n_major, f.n_minor) >= p.lopsided * min(f.n_major, f.n_minor):
+        return False
     return are_long(f.nnz, lists.n, p) and lists.skew > p.uneven and not lists.hubs_with_leaves
 
 
@@ -236,7 +234,7 @@ RULES = (
     ),
     Rule(
         "min_degree",
-        lambda f, p: _are_long_and_uneven(f, p) and not _is_lopsided(f, p),
+        _suit_min_degree,
         "rows have {long} entries or more on average, the mean square is more than {uneven} times "
         "the square of the mean, no hubs have leaves, and no side is {lopsided:g} times the other",
         "search",
