@@ -11,9 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from sparsematch._types.bipartite import BipartiteCSR
-from sparsematch._types.graph import Graph
-
 _INCLUDE = re.compile(r'^#include "([\w/]+\.cuh)"$', re.MULTILINE)
 _STRUCT = r"^struct (?:alignas\(\d+\) )?{} {{(.*?)^}};"
 _FIELD = re.compile(r"(?:const )?(\w+(?: long)?)(<\w+>)?(?=[\s*])\s*([\w\s*,\[\]]+)")
@@ -55,10 +52,6 @@ class Layouts:
             raise TypeError(f"{self.name}: {name} has fields {form.names}, not {tuple(fields)}")
         values = tuple([_packed(kind, fields[field]) for field, (kind, *_) in kinds.items()])
         return Struct(np.array(values, form), tuple(fields.values()))
-
-    def csr(self, graph: BipartiteCSR | Graph) -> Struct:
-        """Return the lists of a graph."""
-        return self.struct("Csr", graph)
 
     def zeros(self, xp: Any, name: str) -> Any:
         """Return a struct of the source in device memory, all zero."""

@@ -23,7 +23,7 @@ def solve_components(square: Square, rest: IndexArray) -> IndexArray:
     up, sizes, place, begin, order = xp.empty((5, graph.n_rows), dtype)
     assigned, count = xp.zeros(graph.n_rows, dtype), xp.zeros(3, dtype)
     small, large = xp.empty((2, size), dtype)
-    part = kernels.struct("Square", square, square.matching, rows=kernels.csr(graph))
+    part = kernels.struct("Square", square, square.matching, rows=kernels.struct("Csr", graph))
     pieces = kernels.struct("Pieces", order=order, place=place, begin=begin, size=sizes)
     kernels.launch("plant", size, *listed, up, sizes)
     kernels.launch("join_rows", size << int(shift), *listed, part, up, shift)

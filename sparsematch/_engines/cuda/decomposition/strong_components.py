@@ -58,7 +58,7 @@ def _trim(square: Square, parts: Any, size: IndexArray) -> tuple[list[int], Inde
     from_row, to_col = xp.zeros(n_rows, dtype), xp.zeros(graph.n_cols, dtype)
     labels = square.label, from_row, *inside, size
     kernels.launch_resident("square_part", n, mates.row_mate, *parts, *labels)
-    rows, cols = kernels.csr(graph), kernels.csr(square.by_col)
+    rows, cols = kernels.struct("Csr", graph), kernels.struct("Csr", square.by_col)
     state = mates.row_mate, *inside, from_row, to_col, shift
     kernels.launch("degrees", n_rows << int(shift), n, rows, cols, *state)
     queues = xp.empty(n_rows, dtype), xp.empty(n_rows, dtype)

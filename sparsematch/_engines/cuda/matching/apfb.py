@@ -64,7 +64,7 @@ def forest(
 ) -> Struct:
     """Return the search of resident_bfs.cuh with its workspace; `mates` are those of minors."""
     xp, dtype = namespace(lists.indptr), lists.dtype
-    fields |= {"lists": kernels.csr(lists), "mates": mates, "salt": seed_of(run)}
+    fields |= {"lists": kernels.struct("Csr", lists), "mates": mates, "salt": seed_of(run)}
     fields |= {"seen": bit_set(xp, lists.n_minor), "queue": xp.empty(lists.n_major, dtype)}
     hubs = xp.empty(4 * (lists.indices.size // HUB + 1), dtype)
     return kernels.struct("Forest", hubs=hubs, **fields)

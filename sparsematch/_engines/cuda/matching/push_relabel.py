@@ -51,7 +51,7 @@ def push(
     limits = {"shift": shift, "alone": ALONE >> max(push_shift, shift)}
     search = forest(kernels, transposed, major_mate, run, control=control, **limits)
     label, (active, spare) = xp.empty(n_minor, dtype), xp.empty((2, n_major), dtype)
-    fields: dict[str, Any] = {"forest": search, "majors": kernels.csr(graph)}
+    fields: dict[str, Any] = {"forest": search, "majors": kernels.struct("Csr", graph)}
     fields |= {"infinite": min(n_major, n_minor) + 1, "major_mate": major_mate}
     fields |= {"minor_mate": minor_mate, "label": label, "active": active, "spare": spare}
     fields |= {"long_lists": xp.empty(entries // HUB + 1, dtype), "push_shift": push_shift}

@@ -20,7 +20,7 @@ def state(
 ) -> Struct:
     """Return what the kernels of a start work on: the lists, both mates, and what else it has."""
     mates = Matching(*graph.orient(matching.row_mate, matching.col_mate))
-    return kernels.struct(name, mates, lists=kernels.csr(graph), **fields)
+    return kernels.struct(name, mates, lists=kernels.struct("Csr", graph), **fields)
 
 
 def stretch_bits(n: int) -> np.int32:

@@ -7,7 +7,7 @@ import numpy as np
 from sparsematch._base.arrays import FloatArray, IndexArray, namespace
 from sparsematch._engines.cuda.core import compile
 from sparsematch._engines.cuda.core.device import lane_shift
-from sparsematch._engines.cuda.core.layout import Struct, layout
+from sparsematch._engines.cuda.core.layout import layout
 
 #: Free rows up to which one block goes on alone.
 NARROW = 512
@@ -50,10 +50,6 @@ class Assignment(NamedTuple):
         """Lanes that share a row, as a power of two."""
         return np.int32(lane_shift(self.indices.size, self.n, each=4))
 
-    def costs(self, kernels: compile.Kernels) -> Struct:
-        """Return the lists with their costs."""
-        return kernels.struct("Costs", self)
-
 
 def initialise(problem: Assignment) -> None:
     """Write the least cost of each column to its dual. Time: O(nnz)."""
@@ -78,7 +74,8 @@ def bid(problem: Assignment, eps: float, most: float, enough: int, limit: int) -
     control = xp.asarray(words.view(np.uint8))
     bids = {"to": xp.empty(n, dtype), "bid": xp.empty(n), "highest": xp.zeros(n, np.uint64)}
     state = kernels.struct("Auction", problem, v=problem.col_dual, queue=queue, **bids)
-    given = dtype.type(n), problem.costs(kernels), state, np.float64(eps), np.float64(most)
+    bounds = np.float64(eps), np.float64(most)
+    given = dtype.type(n), kernels.struct("Costs", problem), state, *bounds
     rounds, done = 0, False
     while not done and rounds < limit:
         rounds = min(rounds + problem.rounds, limit)

@@ -40,7 +40,7 @@ def match_tight(problem: Assignment, near: Tolerances, workers: int) -> int:
     xp.cumsum(begin, dtype=dtype, out=begin)
     nnz = int(begin[-1])
     indices, end = xp.empty(nnz, dtype), begin[:-1].copy()
-    lists = dtype.type(n), problem.costs(kernels), _duals(problem, kernels)
+    lists = dtype.type(n), kernels.struct("Costs", problem), _duals(problem, kernels)
     rest = np.float64(near.tight), problem.shift, end, indices
     kernels.launch("list_tight", n << int(problem.shift), *lists, *rest)
     graph = BipartiteCSR(n, n, begin, indices, "cupy", False, nnz)
@@ -54,7 +54,7 @@ def part_worse(problem: Assignment, near: Tolerances, count: Any = None) -> None
     n, kernels = problem.n, load(problem.dtype)
     if count is None:
         count = namespace(problem.indptr).empty(n, problem.dtype)
-    lists = problem.dtype.type(n), problem.costs(kernels), _duals(problem, kernels)
+    lists = problem.dtype.type(n), kernels.struct("Costs", problem), _duals(problem, kernels)
     bounds = np.float64(near.tight), np.float64(near.keep)
     kernels.launch("row_minima", n << int(problem.shift), *lists, *bounds, problem.shift, count)
 
@@ -86,7 +86,7 @@ class Phases:
         spread = kernels.struct("Spread", self, nearest=nearest)
         enough = max(int(REACHED * free.size), 1)
         duals = _duals(problem, kernels)
-        lists = dtype.type(n), problem.costs(kernels), duals, spread
+        lists = dtype.type(n), kernels.struct("Costs", problem), duals, spread
         wanted = np.uint64(enough), np.bool_(enough == 1)
         done, last = False, self._round
         while not done:
