@@ -253,10 +253,11 @@ def select(name: str, backend: str, kind: str, *, also: tuple[str, ...] = ()) ->
     return _engines[place]
 
 
-def match_alone(graph: BipartiteCSR, matching: Any, run: Run, **settings: Any) -> ByProducts | None:
-    """Make a matching maximum by `auto` of where it is, with an account of its own."""
-    run = Run(run.workers, run.seed, **settings)
-    return select("auto", graph.backend, "exact").improve(graph, matching, run)
+def match_alone(graph: Any, matching: Any, run: Run, **settings: Any) -> Run:
+    """Make a matching maximum by `auto` of where it is; return the run, which has its account."""
+    alone = Run(run.workers, run.seed, **settings)
+    select("auto", graph.backend, "exact").improve(graph, matching, alone)
+    return alone
 
 
 def plan(backend: str, method: str = "auto", init: str = "auto") -> Chosen:

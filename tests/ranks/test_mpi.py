@@ -21,7 +21,7 @@ from calls import run_python
 from gpu_calls import MISSING
 from graphs import random_graph
 from rank_driver import HERE, checks_of, command_line, needs_mpi, over_ranks, start
-from sparsematch._engines.mpi.core import cases
+from sparsematch._engines import registry
 from sparsematch._engines.mpi.core.exchange import import_mpi
 from sparsematch._engines.mpi.matching import auto as mpi_auto
 from sparsematch._engines.registry import Run
@@ -224,7 +224,7 @@ def test_one_rank_counts_entries_beyond_the_type_of_its_indices(monkeypatch):
     object.__setattr__(A, "nnz", 2**31)
     seen = []
     engine = SimpleNamespace(improve=lambda *given: seen.extend(given))
-    monkeypatch.setattr(cases, "select", lambda *_, **__: engine)
+    monkeypatch.setattr(registry, "select", lambda *_, **__: engine)
     mpi_auto.improve(A, matching, Run())
     graph, mates, _ = seen
     assert graph.indptr.dtype == graph.indices.dtype == mates.row_mate.dtype == np.int64

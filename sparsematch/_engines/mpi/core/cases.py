@@ -14,7 +14,7 @@ import numpy as np
 
 from sparsematch._base.arrays import IndexPair, n_set, namespace
 from sparsematch._engines.mpi.core.exchange import abort_on_error, exchange_of
-from sparsematch._engines.registry import ByProducts, Run, select
+from sparsematch._engines.registry import ByProducts, Run, match_alone
 from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.matching import Matching
 from sparsematch._types.mates import Mates
@@ -79,8 +79,6 @@ def _match_whole(A: DistributedCSR, arrays: IndexPair, matching: Mates, run: Run
     graph = BipartiteCSR(*A.shape, indptr, indices, backend, known_nnz=A.nnz)
     given = matching.row_mate, matching.col_mate
     mates = Matching(*(mate.astype(dtype, copy=False) for mate in given))
-    alone = Run(run.workers, run.seed, warm=bool(run.matched), detailed=True)
-    select("auto", backend, "exact").improve(graph, mates, alone)
-    run.steps.extend(alone.steps)
+    run.steps += match_alone(graph, mates, run, warm=bool(run.matched), detailed=True).steps
     if mates.row_mate is not matching.row_mate:  # whose type cannot count the entries
         matching.row_mate[:], matching.col_mate[:] = mates.row_mate, mates.col_mate

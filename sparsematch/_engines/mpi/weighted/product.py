@@ -15,7 +15,7 @@ from sparsematch._engines.mpi.weighted.auction import auction
 from sparsematch._engines.mpi.weighted.duals import Duals, best_duals
 from sparsematch._engines.mpi.weighted.scaled_costs import ScaledCosts
 from sparsematch._engines.operations import WeightedOps
-from sparsematch._engines.registry import Run, operations, select
+from sparsematch._engines.registry import Run, match_alone, operations
 from sparsematch._types.over_ranks.matching import DistributedMatching, DistributedTransversal
 from sparsematch._types.over_ranks.matrix import DistributedCSR
 from sparsematch._types.weighted import WeightedCSR
@@ -32,9 +32,7 @@ def maximum_product(A: DistributedCSR, scaling: bool, run: Run) -> DistributedTr
         with run.step("auction"):
             costs, matching = ScaledCosts(A, exchange), DistributedMatching.start(A)
             price = auction(costs, matching)
-        extension = Run(run.workers, run.seed, detailed=run.detailed, warm=True)
-        select("auto", "mpi", "exact").improve(A, matching, extension)
-        run.include(extension)
+        run.include(match_alone(A, matching, run, detailed=run.detailed, warm=True))
         matching.freeze(writeable=True)
         duals = run.timed("duals", best_duals, costs, matching, -price)
         rows = np.flatnonzero(matching.row_mate >= 0)
