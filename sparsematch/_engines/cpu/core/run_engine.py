@@ -97,6 +97,5 @@ def transpose(graph: BipartiteCSR, run: Run) -> BipartiteCSR:
     indptr = np.empty(graph.n_minor + 1, graph.dtype)
     indices = np.empty(graph.nnz, graph.dtype)
     _core.transpose(csr(graph), indptr, indices, run.workers)
-    run.transposes_built += 1
-    run.transpose_seconds += perf_counter() - begin
+    run.stage("transpose", perf_counter() - begin)
     return graph._replace(indptr=indptr, indices=indices, flipped=not graph.flipped)

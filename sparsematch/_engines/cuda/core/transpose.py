@@ -19,8 +19,7 @@ def transpose(graph: BipartiteCSR, run: Run, symmetric: bool | None) -> Bipartit
     # That of a symmetric pattern has the same lists. Seconds are the host's, which does not wait.
     begin = perf_counter()
     built = graph._replace(flipped=not graph.flipped) if symmetric else _build(graph)
-    run.transposes_built += 1
-    run.transpose_seconds += perf_counter() - begin
+    run.stage("transpose", perf_counter() - begin)
     return built
 
 

@@ -82,8 +82,7 @@ class Side:
             return before.other
         begin = perf_counter()
         other = self.flipped()
-        run.transposes_built += 1
-        run.transpose_seconds += perf_counter() - begin
+        run.stage("transpose", perf_counter() - begin)
         return other
 
     def slices(self, size: int | None = None) -> list[tuple[int, int]]:
