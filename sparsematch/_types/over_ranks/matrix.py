@@ -22,6 +22,8 @@ from sparsematch._base.errors import check_count, wrong_type
 from sparsematch._types.over_ranks import agreement
 
 _constructions = itertools.count(1)
+#: Where arrays are, by whether they are on a GPU, as messages have it.
+_WHERE = "in host memory", "on a GPU"
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
@@ -128,7 +130,7 @@ class DistributedCSR:
             local, _, given = parts
             kind = "none" if given is None else str(given.dtype)
             sizes = int(first_row), local.size - 1, int(local[-1])
-            return _BlockFields(whole, *sizes, kind, _memory_of(local), next(_constructions))
+            return _BlockFields(whole, *sizes, kind, _WHERE[on_gpu(local)], next(_constructions))
 
         blocks = agreement.collect(comm, "DistributedCSR", check)
         _check_together(blocks)
@@ -331,16 +333,10 @@ def _read_block(
     return indptr, xp.ascontiguousarray(indices.astype(dtype, copy=False)), values
 
 
-def _memory_of(array: Any) -> str:
-    """Return where an array is, as messages have it."""
-    return "on a GPU" if on_gpu(array) else "in host memory"
-
-
 def _check_place(array: Any, name: str, gpu: bool) -> None:
     """Raise unless an array is where `indptr` is, which is on the current GPU or on none."""
     if on_gpu(array) != gpu:
-        other = "on a GPU" if gpu else "in host memory"
-        raise TypeError(f"{name} is {_memory_of(array)}, but indptr is {other}")
+        raise TypeError(f"{name} is {_WHERE[not gpu]}, but indptr is {_WHERE[gpu]}")
     if gpu:
         refuse_other_gpu(array, name)
 
