@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import lu_factor
+from scipy.linalg import get_lapack_funcs
 from scipy.sparse import csc_array
 
 from sparsematch._base.arrays import Array, BoolArray, FloatArray, IndexArray, IndexPair
@@ -208,9 +208,11 @@ def _places_by_iteration(factors: BlockFactors, k: int) -> IndexPair:
 def leading_rows(vectors: Array) -> IndexArray:
     """Return as many rows of a basis as it has vectors, on which it is well-conditioned."""
     # They are the pivots of an elimination: of all rows at once, several times as fast as by QR.
-    count = vectors.shape[1]
-    exchanges = interruptible(float(vectors.size) * count, lu_factor, vectors)[1]
-    rows = np.arange(vectors.shape[0])
+    count, rows = vectors.shape[1], np.arange(vectors.shape[0])
+    if not count:
+        return rows[:0]
+    getrf = get_lapack_funcs("getrf", (vectors,))  # lu_factor warns, in some versions
+    exchanges = interruptible(float(vectors.size) * count, getrf, vectors)[1]
     for k, other in enumerate(exchanges.tolist()):
         rows[[k, other]] = rows[[other, k]]
     return rows[:count]
