@@ -78,8 +78,8 @@ def candidates(why: Explanation) -> Candidates:
     By the pattern these are the rows of the over-determined and the columns of the under-determined
     part: those that some maximum matching leaves out. By the values those in some combination that
     vanishes, hence in one of any basis of them; if `NumericalDefects.is_complete` is false, there
-    may be more. Of a matrix that is not square, explained with its values, those are all. Time:
-    O(n log n) for n candidates.
+    may be more. Of a matrix explained with its values, those are all, unless they are not complete,
+    or the rank is not settled. Time: O(n log n) for n candidates.
 
     Examples
     --------

@@ -21,7 +21,7 @@ class Wording:
     cols: Names
     most: int  #: Conflicts, dependences, blocks and pairs, of each kind.
     most_names: int  #: Names in a list, and terms of an equation.
-    choice: str = ""  #: Which member of a conflict resolves it.
+    choice: str = ""  #: What is said of which member of a conflict to choose.
 
     def names(self, side: str) -> Names:
         """Return the names of the rows or of the columns."""

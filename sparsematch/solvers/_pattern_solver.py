@@ -106,7 +106,7 @@ class PatternSolver:
 
     @property
     def lu(self) -> BlockTriangularLU | None:
-        """The factorisation of the last matrix."""
+        """The factorisation of the last matrix; None if its pattern was new, and it has none."""
         return self._last.lu if self._last else None
 
     def solve(self, A: SparseLike | NDArray[Any], b: ArrayLike | SparseLike) -> Any:
@@ -116,7 +116,7 @@ class PatternSolver:
         ----------
         A : sparse array or matrix, shape (n, n), or ndarray of shape (nnz,)
             The matrix; or its values alone, in the order of ``A.data``, where its pattern is that
-            of the last call.
+            of the last call, and has been factorised.
         b : array_like, sparse array or matrix, shape (n,) or (n, k)
             The right-hand sides.
 
