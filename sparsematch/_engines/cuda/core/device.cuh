@@ -239,9 +239,10 @@ template <class T> DEVICE T reserve(T* count, int n) {
 // Adds the numbers of all threads of the block; all must call it.
 template <class T> DEVICE void add_of_block(T* count, T mine) {
     SHARED T together;
+    for (int bits = WARP / 2; bits; bits /= 2) mine += across(mine, bits);
     if (thread_in_block() == 0) together = 0;
     sync_block();
-    if (mine) add(&together, mine);
+    if (mine && lane_in_warp() == 0) add(&together, mine);
     sync_block();
     if (thread_in_block() == 0 && together) add(count, together);
     sync_block();  // the next call clears what is read here

@@ -1,5 +1,6 @@
 """The default on a GPU: it measures features, and runs the steps that `choice.py` chooses."""
 
+import functools
 from collections.abc import Callable
 
 from sparsematch._engines.cuda.core import host_fallback
@@ -27,7 +28,7 @@ OPTIONS: dict[str, bool | float] = {"host": True}
 
 _STARTS: dict[str, Callable[..., Before]] = {
     "cheap": cheap.improve,
-    "karp_sipser": karp_sipser.improve,
+    "karp_sipser": functools.partial(karp_sipser.improve, maximal=False),
     "min_degree": min_degree.improve,
 }
 

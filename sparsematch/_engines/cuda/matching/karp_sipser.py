@@ -32,8 +32,10 @@ load_of_graphs = compile.declare(
 load = compile.declare("matching/karp_sipser", STRETCH=start_common.STRETCH)
 
 
-def improve(graph: BipartiteCSR, matching: Matching, run: Run, before: Before = None) -> Before:
-    """Make the matching maximal."""
+def improve(
+    graph: BipartiteCSR, matching: Matching, run: Run, before: Before = None, maximal: bool = True
+) -> Before:
+    """Make the matching maximal, or nearly so, where a search finds the few pairs that lack."""
     # With `degree_one_only`, add only pairs that some maximum matching contains. Reads: the graph.
     # Writes: both mates. Time: O(nnz).
     one_only = bool(run.options.get("degree_one_only", OPTIONS["degree_one_only"]))
@@ -43,6 +45,8 @@ def improve(graph: BipartiteCSR, matching: Matching, run: Run, before: Before = 
         if not warm and with_symmetry(graph, known).symmetric:
             finished = _match_graph(graph, matching, run, one_only)
             known.finished, known.free_together = (finished, finished), True
+            if maximal and not one_only:  # the diagonal; what was held by another for a moment
+                cheap.complete(graph, matching)
         elif pair := _match_sides(graph, matching, run, warm, one_only):
             known.finished = pair
     return known
@@ -61,8 +65,6 @@ def _match_graph(graph: BipartiteCSR, matching: Matching, run: Run, one_only: bo
     state = start_common.state(kernels, "GraphKarpSipser", graph, matching, **fields)
     given = state, counters[2 * TALLIES :]
     kernels.launch_resident("graph_karp_sipser", *given, blocks_per_processor=_BLOCKS)
-    if not one_only:  # entries on the diagonal; what was held by another for a moment
-        cheap.complete(graph, matching)
     return finished
 
 

@@ -92,31 +92,32 @@ KERNEL link_rows(Index n_rows, const Index* __restrict__ indptr, Index* slots, C
 KERNEL spread(Index n_rows, const Index* __restrict__ indptr, const Index* __restrict__ indices,
               Index* slots) {
 #if WIDTH
-    enum { AT_ONCE = 4 };  // slots of a thread
-    const long long n_slots = static_cast<long long>(n_rows) * WIDTH, step = thread_count();
-    for (long long base = thread_index(); base < n_slots; base += AT_ONCE * step) {
-        Index begin[AT_ONCE], degree[AT_ONCE], first[AT_ONCE];
-        for (int u = 0; u < AT_ONCE; ++u) {
-            const long long i = base + u * step < n_slots ? (base + u * step) / WIDTH : 0;
-            begin[u] = indptr[i], degree[u] = indptr[i + 1] - begin[u];
-            const Index slot = static_cast<Index>((base + u * step) % WIDTH);
-            first[u] = slot < degree[u] ? indices[begin[u] + slot] : UNMATCHED;
-        }
-        for (int u = 0; u < AT_ONCE && base + u * step < n_slots; ++u) {
-            const long long t = base + u * step;
-            const Index slot = static_cast<Index>(t % WIDTH), linked = linked_rows(degree[u]);
-            if (slot < WIDTH - 1 || !linked) slots[t] = first[u];
-            else if (linked > LINKED) slots[t] = MORE;
-            if (!linked || linked > LINKED) continue;
-            const Index more = LINK(slots[t - slot + WIDTH - 1]);
-            for (Index r = 0; r < linked; ++r) {
-                const Index p = WIDTH - 1 + r * (WIDTH - 2) + slot,
-                            next = 2 * r + 1 + slot - (WIDTH - 2);
-                Index* at = slots + static_cast<long long>(more + r) * WIDTH + slot;
-                if (slot < WIDTH - 2) *at = p < degree[u] ? indices[begin[u] + p] : UNMATCHED;
+    enum { FOURS = WIDTH / 4 };  // of a row; a thread writes one at a time
+    struct alignas(16) Four {
+        Index slot[4];
+    };
+    for (long long t = thread_index(); t < static_cast<long long>(n_rows) * FOURS;
+         t += thread_count()) {
+        const Index slot = static_cast<Index>(t % FOURS) * 4, begin = indptr[t / FOURS],
+                    degree = indptr[t / FOURS + 1] - begin, linked = linked_rows(degree);
+        const bool is_last = slot + 4 == WIDTH, is_linked = linked && linked <= LINKED;
+        Four four;
+        for (int u = 0; u < 4; ++u)
+            four.slot[u] = slot + u < degree ? indices[begin + slot + u] : UNMATCHED;
+        if (is_last && linked > LINKED) four.slot[3] = MORE;
+        if (!is_last || !is_linked) reinterpret_cast<Four*>(slots)[t] = four;
+        else
+            for (int u = 0; u < 3; ++u) slots[4 * t + u] = four.slot[u];
+        if (!is_linked) continue;
+        const Index more = LINK(slots[t / FOURS * WIDTH + WIDTH - 1]);
+        for (Index r = 0; r < linked; ++r)
+            for (int u = 0; u < 4; ++u) {
+                const Index p = WIDTH - 1 + r * (WIDTH - 2) + slot + u,
+                            next = 2 * r + 1 + slot + u - (WIDTH - 2);
+                Index* at = slots + static_cast<long long>(more + r) * WIDTH + slot + u;
+                if (slot + u < WIDTH - 2) *at = p < degree ? indices[begin + p] : UNMATCHED;
                 else *at = next < linked ? LINK(more + next) : UNMATCHED;
             }
-        }
     }
 #endif
 }
