@@ -34,7 +34,7 @@ def check_flags(**flags: Any) -> None:
 def read_capacities(given: Any, col_cost: FloatArray) -> IndexArray:
     """Return how many rows each column may have, given what it costs if unmatched."""
     numbers, size = np.asarray(given), col_cost.size
-    if numbers.dtype.kind not in "iu":
+    if numbers.size and numbers.dtype.kind not in "iu":
         raise wrong_type("capacities", given, "integers, one for all columns or for each, or None")
     if numbers.shape not in ((), (size,)):
         raise ValueError(f"capacities has shape {numbers.shape}, not () or ({size},)")

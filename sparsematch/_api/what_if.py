@@ -17,7 +17,6 @@ from sparsematch._input.mates import copied
 from sparsematch._input.names import read_names
 from sparsematch._text.explanation import Explanation
 from sparsematch._text.name_lists import family
-from sparsematch._types.bipartite import BipartiteCSR
 from sparsematch._types.choices import ExactMethod
 from sparsematch._types.deficient_pieces import DeficientPieces
 from sparsematch._types.matching import Matching
@@ -175,10 +174,9 @@ def what_if(
     names_of_rows = _names_of(row_names, graph.n_rows, rows, "row")
     names = names_of_rows, _names_of(col_names, graph.n_cols, cols, "column")
     start = None if matching is None else _within(copied(graph, matching, "matching"), rows, cols)
-    matrix = entries.matrix
-    if isinstance(matrix, BipartiteCSR):
-        arrays = graph.indptr, graph.indices[: graph.nnz], np.ones(graph.nnz, bool)
-        matrix = compressed_matrix("csc" if graph.flipped else "csr", graph.shape, *arrays)
+    data = entries.values if numeric else np.ones(graph.nnz, bool)
+    arrays = graph.indptr, graph.indices[: graph.nnz], data
+    matrix = compressed_matrix("csc" if graph.flipped else "csr", graph.shape, *arrays)
     smaller = read_entries(matrix[rows][:, cols], valued=numeric)
     settings: Any = {"matching": start, "method": method, "workers": workers}
     return explain(smaller, *names, numeric, tolerance, drops_zeros, **settings)

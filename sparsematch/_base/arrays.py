@@ -84,7 +84,7 @@ def scale_by_parts(values: Any, by_row: tuple[Any, Any], by_col: tuple[Any, Any]
     scaled = xp.empty(values.size, np.result_type(values.dtype, row.dtype))
     for begin in range(0, values.size, at_once):
         piece = slice(begin, begin + at_once)
-        exponent = p[piece] + q[piece] - 2
+        exponent = xp.minimum(p[piece] + q[piece] - 2, 2046)  # of zeros alone it may be larger
         half = exponent // 2  # neither of two such steps leads beyond where both lead
         one = xp.ones_like(row[piece])
         out = scaled[piece]

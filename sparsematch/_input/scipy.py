@@ -21,7 +21,12 @@ def compress(A: Any, name: str) -> Any:
         return A
     if A.format != "coo":
         warn_of_conversion()
-    return check_sparse(A, name).tocsr()
+        return check_sparse(A, name).tocsr()
+    A = copy.copy(check_sparse(A, name))
+    A.has_canonical_format = True  # or SciPy adds up what is in one place, in a type that overflows
+    A = A.tocsr()
+    A.sort_indices()
+    return A
 
 
 def warn_of_conversion() -> None:

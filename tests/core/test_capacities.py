@@ -185,3 +185,8 @@ def test_any_numbers():
     assert sm.is_optimal_matching(A, found)
     with pytest.raises(ValueError, match=r"must not be above 2\*\*960"):
         sm.maximum_weight_matching(A, capacities=2, unmatched_cost=(0, 1e300))
+
+
+def test_no_columns():
+    found = sm.maximum_weight_matching(sp.csr_array((3, 0)), capacities=[])
+    assert found.matching.row_mate.tolist() == [-1, -1, -1]

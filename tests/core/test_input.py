@@ -275,3 +275,13 @@ def test_one_index_too_many_is_found_wherever_it_is(place, workers):
     assert _core.count_entries(graph, workers) == -1
     indices[place], indptr[place + 1] = 0, -1
     assert _core.count_entries(graph, workers) == -1
+
+
+@pytest.mark.parametrize("kind", [sp.coo_array, sp.coo_matrix])
+def test_repeats_by_coordinates_add_up_to_more_than_their_type_holds(kind):
+    weights = np.array([100, 100, 100, 100, 50, 50], np.int8)
+    A = kind((weights, ([0, 0, 1, 1, 1, 2], [1, 1, 0, 0, 2, 1])), shape=(3, 3))
+    assert sm.approximate_matching(A).mate.tolist() == [1, 0, -1]
+    assert sm.maximum_weight_matching(A).objective == 400
+    assert A.nnz == 6
+    assert not A.has_canonical_format

@@ -369,3 +369,14 @@ def test_duplicates_are_added_up_in_pieces(monkeypatch):
             assert np.array_equal(getattr(found.graph, name), getattr(expected.graph, name))
         dense = abs(sp.coo_array((A.data, (rows, A.indices)), shape).toarray())
         assert np.array_equal(dense[dense != 0], found.magnitude)
+
+
+@pytest.mark.filterwarnings("ignore:factors beyond the range")
+def test_a_stored_zero_stays_zero_whatever_its_factors():
+    A = sp.csr_array(np.array([[1, 5e-324], [5e-324, 1.7e308]]))
+    A.data[0] = 0
+    found = sm.maximum_product_transversal(A)
+    with np.errstate(over="raise", invalid="raise"):
+        scaled = found.scale(A).toarray()
+    assert scaled[0, 0] == 0
+    np.testing.assert_allclose(scaled, [[0, 1], [1, 1]], rtol=1e-12)

@@ -220,3 +220,15 @@ def test_candidates_by_the_values_where_the_pattern_is_singular_too():
         assert sorted(found.drop.tolist()) == (keep if full < n else [])
         assert sorted(found.fix.tolist()) == fix
     assert singular > 50
+
+
+@pytest.mark.parametrize("layout", ["csr", "csc"])
+@pytest.mark.parametrize("numeric", [False, True])
+def test_arrays_may_be_longer_than_the_entries(layout, numeric):
+    """SciPy's own conversions write beyond their arrays then."""
+    A = sp.random_array((40, 30), density=0.1, format=layout, random_state=1)
+    B = A.copy()
+    B.indices = np.append(B.indices, np.full(7, 2**31 - 1, B.indices.dtype))
+    B.data = np.append(B.data, np.full(7, np.nan))
+    asked = {"fix": [0], "drop": [1], "numeric": numeric}
+    assert str(what_if(B, **asked)) == str(what_if(A, **asked))

@@ -35,7 +35,7 @@ load = compile.declare("matching/karp_sipser", STRETCH=start_common.STRETCH)
 def improve(
     graph: BipartiteCSR, matching: Matching, run: Run, before: Before = None, maximal: bool = True
 ) -> Before:
-    """Make the matching maximal, or nearly so, where a search finds the few pairs that lack."""
+    """Make the matching maximal; or nearly so, before a search, which finds the pairs that lack."""
     # With `degree_one_only`, add only pairs that some maximum matching contains. Reads: the graph.
     # Writes: both mates. Time: O(nnz).
     one_only = bool(run.options.get("degree_one_only", OPTIONS["degree_one_only"]))
