@@ -38,7 +38,6 @@ DEVICE int block_index() { return host_block; }
 DEVICE int block_count() { return host_blocks; }
 DEVICE int thread_in_block() { return 0; }
 DEVICE int threads_in_block() { return 1; }
-DEVICE int lanes_in_warp() { return 1; }
 DEVICE int lane_in_warp() { return 0; }
 DEVICE int warp_in_block() { return 0; }
 DEVICE int warps_in_block() { return 1; }

@@ -30,7 +30,6 @@ DEVICE int block_index() { return blockIdx.x; }
 DEVICE int block_count() { return gridDim.x; }
 DEVICE int thread_in_block() { return threadIdx.x; }
 DEVICE int threads_in_block() { return blockDim.x; }
-DEVICE int lanes_in_warp() { return 32; }
 DEVICE int lane_in_warp() { return threadIdx.x & 31; }
 DEVICE int warp_in_block() { return threadIdx.x >> 5; }
 DEVICE int warps_in_block() { return blockDim.x >> 5; }
@@ -190,8 +189,7 @@ template <class Visit> DEVICE void for_shared(Index n, int shift, Visit visit) {
 // The same numbers as thread_index(), dealt warp by warp to one block after the other: so that all
 // processors do a few items, not the first few, where they would queue for the cache.
 DEVICE long long spread_index(int block, int blocks) {
-    return (static_cast<long long>(warp_in_block()) * blocks + block) * lanes_in_warp() +
-           lane_in_warp();
+    return (static_cast<long long>(warp_in_block()) * blocks + block) * WARP + lane_in_warp();
 }
 DEVICE long long spread_index() { return spread_index(block_index(), block_count()); }
 

@@ -45,8 +45,7 @@ DEVICE void sample_counterparts(Index n, const Index* __restrict__ indptr,
         const Index j = indices[begin + scatter(draw) % static_cast<unsigned>(size)];
         const Index from = indptr[j], to = indptr[j + 1];
         bool met = to - from >= LONG;
-        for (Index p = from + lane_in_warp(); !met && p < to; p += lanes_in_warp())
-            met = indices[p] == i;
+        for (Index p = from + lane_in_warp(); !met && p < to; p += WARP) met = indices[p] == i;
         if (!ballot(met) && lane_in_warp() == 0)
             store(&f->one_sided, static_cast<Index>(1));  // all write the same
     }

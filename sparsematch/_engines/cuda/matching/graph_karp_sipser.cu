@@ -12,9 +12,8 @@
 
 #define MATCHED (1u << 31)
 
-// In entries of a list: what one thread lowers at most, longer ones are lowered by a block each;
-// where the scan for the best neighbour ends if one was found, and if not; what is read at a time.
-// Vertices that a warp keeps, for each lane.
+// Entries of a list: lowered by one thread at most, else by a block; scanned for the best neighbour
+// if one was found, and if not; read at a time. Vertices that a warp keeps, for each lane.
 enum { LONG = 256, WINDOW = 128, MOST_SCANNED = 1024, AT_ONCE = 4, STAGED = 4 };
 // Picks are made for a part of the vertices at a time: of those with two free neighbours, of all.
 enum { FEW_PARTS = 8, FEW_TIMES = 3, ALL_PARTS = 4, ALL_TIMES = 3 };
@@ -54,12 +53,10 @@ DEVICE Tally* tally(const GraphKarpSipser& s, int turn) { return s.tallies + (tu
 DEVICE bool claim_vertex(const GraphKarpSipser& s, Index v) {
     return !(bit_or(s.word + v, MATCHED) & MATCHED);
 }
-DEVICE void release(const GraphKarpSipser& s, Index v) { bit_and(s.word + v, ~MATCHED); }
 
 // The free neighbour of least degree, of the first of equal ones from a place drawn for v on.
 // gone: which of the first entries were seen to be matched, a bit each.
-DEVICE Index best_neighbour(const GraphKarpSipser& s, Index v, Bits& gone) {
-    const List list = list_of(s, v);
+DEVICE Index best_neighbour(const GraphKarpSipser& s, Index v, const List& list, Bits& gone) {
     const Index size = list.size, turned = drawn_below(size, v, s.seed);
     Index best = UNMATCHED;
     Bits least = MATCHED;
@@ -82,56 +79,59 @@ DEVICE Index best_neighbour(const GraphKarpSipser& s, Index v, Bits& gone) {
     return best;
 }
 
-// Lowers the words of the neighbours of a vertex that has been matched, but for those entries that
-// are known to be gone. Returns one that is left with degree one; others are left to the next pass.
-DEVICE Index lower(const GraphKarpSipser& s, Index v, Bits gone) {
-    const List list = list_of(s, v);
-    Index next = UNMATCHED;
-    if (list.size > LONG) {
-        s.long_lists[add(&tally(s, s.turn)->n_long, 1)] = v;
-        return next;
-    }
-    for (Index base = 0; base < list.size; base += AT_ONCE) {
-        Index k[AT_ONCE];
-        Bits before[AT_ONCE];
-        for (int u = 0; u < AT_ONCE; ++u) {
-            const bool wanted = base + u >= 32 || !(gone >> (base + u) & 1);
-            k[u] = wanted && base + u < list.size ? list.entries[base + u] : UNMATCHED;
-        }
-        for (int u = 0; u < AT_ONCE; ++u) before[u] = k[u] >= 0 ? add(s.word + k[u], ~Bits(0)) : 0;
-        for (int u = 0; u < AT_ONCE; ++u)
-            if (before[u] == 2) {
-                if (next != UNMATCHED) store(&tally(s, s.turn)->left, 1);  // all write the same
-                next = k[u];
-            }
-    }
-    return next;
-}
-
 // Two vertices that are left with degree one, or UNMATCHED.
 struct LeftWithOne {
     Index v[2];
 };
 
-// Matches a free vertex with its best neighbour, unless another thread is first.
-DEVICE LeftWithOne match_vertex(const GraphKarpSipser& s, Index v) {
+// Lowers the words of the neighbours of two that are matched now, but for entries of the first known
+// to be gone. Returns one of each list left with degree one; others are left to the next pass.
+DEVICE LeftWithOne lower(const GraphKarpSipser& s, const Index (&v)[2], List (&list)[2],
+                         Bits gone) {
+    LeftWithOne next = {{UNMATCHED, UNMATCHED}};
+    for (int e = 0; e < 2; ++e)
+        if (list[e].size > LONG) {
+            s.long_lists[add(&tally(s, s.turn)->n_long, 1)] = v[e];
+            list[e].size = 0;
+        }
+    for (Index base = 0; base < list[0].size || base < list[1].size; base += AT_ONCE) {
+        Index k[2][AT_ONCE];
+        Bits before[2][AT_ONCE];
+        for (int e = 0; e < 2; ++e)
+            for (int u = 0; u < AT_ONCE; ++u) {
+                const Index p = e == 0 && base + u < 32 && gone >> (base + u) & 1 ? LONG : base + u;
+                k[e][u] = p < list[e].size ? list[e].entries[p] : v[1 - e];
+            }
+        for (int e = 0; e < 2; ++e)
+            for (int u = 0; u < AT_ONCE; ++u)
+                before[e][u] = k[e][u] != v[1 - e] ? add(s.word + k[e][u], ~Bits(0)) : 0;
+        for (int e = 0; e < 2; ++e)
+            for (int u = 0; u < AT_ONCE; ++u)
+                if (before[e][u] == 2) {
+                    if (next.v[e] != UNMATCHED) store(&tally(s, s.turn)->left, 1);
+                    next.v[e] = k[e][u];
+                }
+    }
+    return next;
+}
+
+// Matches a free vertex, whose list is given, with its best neighbour, unless another thread is
+// first. A chain of degrees of one is as slow as what waits for each other in here.
+DEVICE LeftWithOne match_vertex(const GraphKarpSipser& s, Index v, const List& list) {
     for (;;) {
         Bits gone;
-        const Index other = best_neighbour(s, v, gone);
+        const Index other = best_neighbour(s, v, list, gone);
         if (other == UNMATCHED) break;
         const Index low = v < other ? v : other, high = v < other ? other : v;
-        if (!claim_vertex(s, low)) {
-            if (low == v) break;
-            continue;
-        }
-        if (!claim_vertex(s, high)) {
-            release(s, low);
-            if (high == v) break;
-            continue;
-        }
+        List lists[2] = {list, list_of(s, other)};  // on its way beside the claims
+        Index lost = claim_vertex(s, low) ? UNMATCHED : low;
+        prefetch(lists[1].entries.data);
+        if (lost < 0 && !claim_vertex(s, high)) lost = high, bit_and(s.word + low, ~MATCHED);
+        if (lost == v) break;
+        if (lost >= 0) continue;
         s.row_mate[low] = high;
         s.row_mate[high] = low;
-        return {{lower(s, v, gone), lower(s, other, 0)}};
+        return lower(s, {v, other}, lists, gone);
     }
     return {{UNMATCHED, UNMATCHED}};
 }
@@ -163,8 +163,9 @@ struct Stage {
 DEVICE void match_staged(const GraphKarpSipser& s, Stage& stage, Bits most) {
     const Index v = stage.pop_last();
     LeftWithOne left = {{UNMATCHED, UNMATCHED}};
+    const List list = v >= 0 ? list_of(s, v) : List{};
     const Bits word = v >= 0 ? load(s.word + v) : 0;
-    if (word && word <= most) left = match_vertex(s, v);
+    if (word && word <= most) left = match_vertex(s, v, list);
     for (int k = 0; k < 2; ++k) stage.put(s, left.v[k], left.v[k] >= 0);
 }
 

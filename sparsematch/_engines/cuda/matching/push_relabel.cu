@@ -122,8 +122,8 @@ DEVICE void push_long(const PushRelabel& s, Index place, Tally* tally) {
 
 // One round: every active major pushes once.
 DEVICE void push_all(const Team& team, const PushRelabel& s, Index n, Tally* tally) {
-    const int shift = lanes_in_warp() > 1 ? s.push_shift : 0;
-    const long long warp = lanes_in_warp(),
+    const int shift = WARP > 1 ? s.push_shift : 0;
+    const long long warp = WARP,
                     items = ((static_cast<long long>(n) << shift) + warp - 1) / warp * warp;
     for (long long w = team.index; w < items; w += team.count) {  // whole warps
         const Index place = static_cast<Index>(w >> shift),
