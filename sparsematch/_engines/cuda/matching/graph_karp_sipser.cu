@@ -84,8 +84,8 @@ struct LeftWithOne {
     Index v[2];
 };
 
-// Lowers the words of the neighbours of two that are matched now, but for entries of the first known
-// to be gone. Returns one of each list left with degree one; others are left to the next pass.
+// Lowers the words of the neighbours of two that are matched now, but for entries of the first that
+// are known to be gone. Returns one of each list left with degree one; the next pass takes others.
 DEVICE LeftWithOne lower(const GraphKarpSipser& s, const Index (&v)[2], List (&list)[2],
                          Bits gone) {
     LeftWithOne next = {{UNMATCHED, UNMATCHED}};
