@@ -23,6 +23,8 @@ from sparsematch.solvers import lstsq
 pytestmark = [
     pytest.mark.large,
     pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot send Ctrl-C to one process"),
+    # Python warns of a file that was being opened, as that of the memory left is.
+    pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning"),
 ]
 
 # Each line that the child prints is answered by a signal a moment later, while the engine works.
